@@ -1,0 +1,39 @@
+# Lore on a fresh machine: `make run` starts it for an agent, `make test` checks all of it.
+# Both set up what they need in .venv first: with uv if it is there, with python3 -m venv if not.
+MAKEFLAGS += --no-print-directory
+BIN := .venv/bin
+
+.PHONY: run test lint fix bench lock clean
+
+run: .venv/ready-to-run
+	@$(BIN)/lore mcp --sample --guide
+
+test: .venv/ready-to-test lint
+	$(BIN)/python -m pytest
+
+lint: .venv/ready-to-test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+fix: .venv/ready-to-test
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: .venv/ready-to-test
+	$(BIN)/python -m bench.speed
+
+# stdout belongs to the protocol that `make run` speaks, so set-up talks on stderr
+.venv/ready-to-run: pyproject.toml uv.lock requirements.txt scripts/setup
+	@scripts/setup run 1>&2
+
+.venv/ready-to-test: pyproject.toml uv.lock requirements.txt scripts/setup
+	@scripts/setup test 1>&2
+
+# what is tested is pinned: uv.lock for uv, requirements.txt (made from it) for pip
+lock:
+	uv lock
+	uv export --quiet --frozen --no-hashes --no-emit-project --no-header --group dev --output-file requirements.txt
+
+clean:
+	rm -rf .venv dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,165 @@
+"""How fast is a search, where does its time go, and what does a large store cost to open?
+
+python -m bench.speed [--sizes 1000 10000 100000] [--queries 200] [--json FILE]
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bench.corpus import Corpus, like
+from lore import Draft, Filter, Lore, Query
+from lore.config import Config
+from lore.connecting import wire
+from lore.embed import open_embedder
+from lore.store import Passage
+from lore.text import terms
+
+BATCH = 500
+MODEL_TEXTS = 1_000
+COLD = """
+import sys, time, resource
+began = time.perf_counter()
+from lore import Query, connect
+lore = connect(sys.argv[1])
+opened = time.perf_counter()
+lore.store.reader("shared").near(lore.sense.of_question("warm up the model"), lore.sense.model, 10, Query(text="x").where)
+found = time.perf_counter()
+lore.search(Query(text="a second question about something else"))
+warm = time.perf_counter()
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+now = int(open("/proc/self/statm").read().split()[1]) * 4096 / 2**20
+print(opened - began, found - opened, warm - found, peak, now)
+"""
+
+
+def main() -> None:
+    options = _options()
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        for size in options.sizes:
+            _say(f"{size:,} memories: filling")
+            row = measure(Path(folder) / f"{size}.db", size, options.queries)
+            rows.append(row)
+            print(_line(row), flush=True)
+    if options.json:
+        options.json.write_text(json.dumps(rows, indent=2) + "\n")
+
+
+def measure(path: Path, size: int, queries: int) -> dict[str, Any]:
+    """Fill a store of that size and time everything about it."""
+    lore = wire(Config(db_path=path, embedding_model="gte-small"))
+    corpus = Corpus()
+    began = time.perf_counter()
+    texts = fill(lore, corpus, size)
+    filled = time.perf_counter() - began
+    questions = [corpus.question(texts[at * len(texts) // queries]) for at in range(queries)]
+    embedder = open_embedder("gte-small")
+    embedder.warm()
+    reader = lore.store.reader("shared")
+    vectors = [embedder.embed_query(question) for question in questions]
+    lore.search(Query(text=questions[0]))
+    row = {
+        "memories": size,
+        "fill_seconds": filled,
+        "megabytes": lore.store.size_bytes() / 2**20,
+        "embedding": _timed(questions[::4], lambda text: embedder.embed([text])),
+        "meaning": _timed(vectors, lambda vector: reader.near(vector, lore.sense.model, 100, Filter())),
+        "words": _timed(questions, lambda text: reader.matching(terms(text), 100, Filter())),
+        "search": _timed(questions, lambda text: lore.search(Query(text=text))),
+        "found_first": sum(
+            lore.search(Query(text=text)).hits[0].memory.content == texts[at * len(texts) // queries]
+            for at, text in enumerate(questions)
+        )
+        / queries,
+        "filtered": _timed(
+            questions,
+            lambda text: lore.search(Query(text=text, where=Filter(sessions=frozenset({"7"})))),
+        ),
+        "deep": _timed(questions, lambda text: lore.search(Query(text=text, deep=True, policy="tree"))),
+    }
+    lore.close()
+    return row | _cold(path)
+
+
+def fill(lore: Lore, corpus: Corpus, size: int) -> list[str]:
+    """Memories through the public verb, vectors shaped like the real model's."""
+    real = open_embedder("gte-small").embed([corpus.text() for _ in range(min(size, MODEL_TEXTS))])
+    texts = [corpus.text() for _ in range(size)]
+    vectors = like(real, size)
+    for start in range(0, size, BATCH):
+        batch = [
+            Draft(content=text, session=str((start + at) % 100))
+            for at, text in enumerate(texts[start : start + BATCH])
+        ]
+        kept = lore.remember_all(batch)
+        passages = [Passage(memory.id, memory.content, 0) for memory in kept]
+        part = vectors[start : start + BATCH]
+        lore.store.embed(lore.sense.model, dict(zip(passages, part, strict=True)))
+        if start % 10_000 == 0:
+            _say(f"  {start:,}")
+    return texts
+
+
+def _timed(items: list[Any], call: Callable[[Any], object]) -> dict[str, float]:
+    """Milliseconds: the middle, the slowest hundredth, and the processor's share."""
+    walls = []
+    cpu = time.process_time()
+    for item in items:
+        began = time.perf_counter()
+        call(item)
+        walls.append((time.perf_counter() - began) * 1000)
+    cpu = (time.process_time() - cpu) * 1000 / len(items)
+    return {"p50": float(np.percentile(walls, 50)), "p99": float(np.percentile(walls, 99)), "cpu": cpu}
+
+
+def _cold(path: Path) -> dict[str, float]:
+    run = subprocess.run(
+        [sys.executable, "-c", COLD, str(path)], check=True, capture_output=True, text=True
+    )
+    opened, first, second, peak, resident = map(float, run.stdout.split())
+    return {
+        "cold_open_ms": opened * 1000,
+        "cold_first_ms": first * 1000,
+        "cold_second_ms": second * 1000,
+        "peak_mb": peak,
+        "resident_mb": resident,
+    }
+
+
+def _line(row: dict[str, Any]) -> str:
+    parts = [f"{row['memories']:>8,}"]
+    for name in ("embedding", "meaning", "words", "search", "filtered", "deep"):
+        parts.append(f"{name} {row[name]['p50']:.1f}/{row[name]['p99']:.1f} ms (cpu {row[name]['cpu']:.1f})")
+    ranking = row["search"]["p50"] - row["meaning"]["p50"] - row["words"]["p50"] - row["embedding"]["p50"]
+    parts.append(f"rest {ranking:.1f} ms")
+    parts.append(f"found first {row['found_first']:.3f}")
+    parts.append(
+        f"cold: open {row['cold_open_ms']:.0f}, first {row['cold_first_ms']:.0f}, then {row['cold_second_ms']:.0f} ms"
+    )
+    parts.append(f"RSS {row['resident_mb']:.0f} MB (peak {row['peak_mb']:.0f}); file {row['megabytes']:.0f} MB")
+    return "\n          ".join(parts)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sizes", type=int, nargs="+", default=[1_000, 10_000, 100_000])
+    parser.add_argument("--queries", type=int, default=200)
+    parser.add_argument("--json", type=Path)
+    return parser.parse_args()
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    main()

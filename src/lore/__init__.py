@@ -1,0 +1,29 @@
+"""Lore: long-term memory for AI agents. These are the public names."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from lore.connecting import connect
+    from lore.engine import Lore
+    from lore.errors import Duplicate, Invalid, LoreError, NotFound, Unavailable
+    from lore.model import Answer, Draft, Filter, Hit, Link, Memory, Query, Tie
+
+_HOMES = {
+    "connect": "lore.connecting",
+    "Lore": "lore.engine",
+    **dict.fromkeys(("Duplicate", "Invalid", "LoreError", "NotFound", "Unavailable"), "lore.errors"),
+    **dict.fromkeys(("Answer", "Draft", "Filter", "Hit", "Link", "Memory", "Query", "Tie"), "lore.model"),
+}
+
+__all__ = [
+    "Answer", "Draft", "Duplicate", "Filter", "Hit", "Invalid", "Link", "Lore", "LoreError", "Memory", "NotFound",
+    "Query", "Tie", "Unavailable", "connect",
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name when it is first used: `import lore` alone costs nothing."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'lore' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

@@ -1,0 +1,98 @@
+"""Settings: defaults, then the file, then the environment, then flags; mistakes are named. The only env reader."""
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from lore.errors import Invalid
+from lore.model import SHARED
+from lore.text import listed
+
+PREFIX = "LORE_"
+FILE_NAME = "config.toml"
+DATABASE_NAME = "memory.db"
+NAMESPACE_LIMIT = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """Every setting. A field `x` is `x` in the file and `LORE_X` in the environment."""
+
+    data_dir: Path = Path("~/.lore")
+    db_path: Path | None = None
+    namespace: str = SHARED
+    embedding_model: str = "gte-small"
+
+    @property
+    def database(self) -> Path:
+        """The file that holds the memories."""
+        return self.db_path if self.db_path is not None else self.data_dir / DATABASE_NAME
+
+
+FILE_KEYS: Mapping[str, str] = {"database.path": "db_path"}
+"""Keys that have another name in the file; all others are called as the field."""
+
+
+def load(env: Mapping[str, str] | None = None, **flags: Any) -> Config:
+    """The settings in force. A flag that is None was not given."""
+    env = os.environ if env is None else env
+    given = {name: value for name, value in flags.items() if value is not None}
+    known = {field.name for field in fields(Config)}
+    outside = {key: f"{PREFIX}{key.upper()}" for key in known}
+    told = {key: env[name] for key, name in outside.items() if env.get(name)}
+    folder = _path("data_dir", (told | given).get("data_dir", Config().data_dir))
+    config = replace(Config(), data_dir=folder)
+    for origin, values in (
+        (str(folder / FILE_NAME), _file(folder / FILE_NAME)),
+        ("environment", told),
+        ("flags", given),
+    ):
+        config = _with(config, values, origin)
+    return config
+
+
+def _file(path: Path) -> dict[str, Any]:
+    try:
+        tree = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise Invalid(f"{path} cannot be read as settings: {error}") from error
+    return {FILE_KEYS.get(key, key): value for key, value in _flat(tree, "").items()}
+
+
+def _flat(tree: Mapping[str, Any], prefix: str) -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for key, value in tree.items():
+        flat |= _flat(value, f"{prefix}{key}.") if isinstance(value, dict) else {prefix + key: value}
+    return flat
+
+
+def _with(config: Config, values: Mapping[str, Any], origin: str) -> Config:
+    known = {field.name for field in fields(Config)}
+    if unknown := values.keys() - known:
+        names = listed([*(known - set(FILE_KEYS.values())), *FILE_KEYS])
+        raise Invalid(f"unknown settings in {origin}: {listed(unknown)}; known: {names}")
+    return replace(config, **{name: _value(name, value) for name, value in values.items()})
+
+
+def _value(name: str, value: Any) -> Any:
+    if name in ("data_dir", "db_path"):
+        return _path(name, value)
+    if not isinstance(value, str) or not value.strip():
+        raise Invalid(f"{name} must be a text that is not empty, not {value!r}")
+    if name == "namespace" and (len(value) > NAMESPACE_LIMIT or not value.isprintable()):
+        raise Invalid(f"namespace must be at most {NAMESPACE_LIMIT} printable characters, not {value!r}")
+    return value
+
+
+def _path(name: str, value: Any) -> Path:
+    if not isinstance(value, (str, Path)) or not str(value) or "\0" in str(value):
+        raise Invalid(f"{name} must be a path, not {value!r}")
+    try:
+        return Path(value).expanduser()
+    except RuntimeError as error:  # ~somebody whom this machine does not know
+        raise Invalid(f"{name} must be a path, not {value!r}: {error}") from error

@@ -1,0 +1,39 @@
+"""Connecting: settings → store, embedder and background, wired into one Lore."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from lore.config import Config, load
+from lore.embed import Embedder, open_embedder
+from lore.engine import Lore
+from lore.engine.background import Background
+from lore.engine.sense import Sense
+from lore.store import BACKENDS
+
+
+def connect(path: str | Path | None = None, *, namespace: str | None = None) -> Lore:
+    """Open a Lore: the one of the settings, or the file at `path`. Close it when done.
+
+    >>> lore = connect("/tmp/notes.db")
+    >>> lore.remember(Draft(content="The deploy key lives in the vault."))
+    """
+    return wire(load(db_path=path, namespace=namespace))
+
+
+def wire(
+    config: Config,
+    *,
+    embedder: Embedder | None = None,
+    patient: bool = True,
+    clock: Callable[[], float] = time.time,
+) -> Lore:
+    """Put the parts together as the settings say.
+
+    patient: searches wait for the model. Otherwise (a server) the model loads and memories are embedded
+    in the background, and searches answer by words until then.
+    """
+    store = BACKENDS["sqlite"](config.database)
+    sense = Sense(embedder or open_embedder(config.embedding_model), patient)
+    background = Background(store, sense)
+    return Lore(store=store, sense=sense, namespace=config.namespace, clock=clock, background=background)

@@ -1,0 +1,1 @@
+"""Doors: how the world reaches Lore. They move bytes and decide nothing."""

@@ -1,0 +1,75 @@
+"""doctor: check the store → repair on request → check again; what is wrong is the answer, not an error."""
+
+import sys
+from collections.abc import Sequence
+from contextlib import ExitStack
+
+import click
+
+from lore.doors.cli.document import plain, show_document
+from lore.doors.cli.flags import Flags, json_option
+from lore.doors.cli.opening import opened
+from lore.doors.cli.terminal import note, visible
+from lore.engine import Lore
+from lore.engine.embed import embed
+from lore.errors import Unavailable
+from lore.model import Finding
+
+MANY = 200
+"""How many memories have to wait for embedding to be worth a progress bar."""
+
+
+@click.command()
+@click.option("--fix", is_flag=True, help="Make words, depths, counters and lost vectors anew.")
+@json_option
+@click.pass_context
+def doctor(ctx: click.Context, fix: bool, as_json: bool) -> None:
+    """Check the store, and repair what can be repaired.
+
+    The exit code is 1 if anything is wrong.
+    """
+    before, after = _examined(ctx.obj, fix)
+    broken = {finding.check for finding in before if not finding.passed}
+    repaired = [finding.check for finding in after if finding.passed and finding.check in broken]
+    healthy = all(finding.passed for finding in after)
+    if as_json:
+        show_document({"healthy": healthy, "repaired": repaired, "findings": plain(after)})
+    else:
+        _show(after, repaired, fix)
+    ctx.exit(0 if healthy else 1)
+
+
+def _examined(flags: Flags, fix: bool) -> tuple[Sequence[Finding], Sequence[Finding]]:
+    """What was found at first, and at last. A store that cannot be opened is a finding too."""
+    with ExitStack() as stack:
+        try:
+            lore = stack.enter_context(opened(flags))
+        except Unavailable as error:
+            closed = [Finding("opening", False, str(error))]
+            return closed, closed
+        before = lore.check()
+        if not fix:
+            return before, before
+        lore.rebuild()
+        _settle(lore)
+        return before, lore.check()
+
+
+def _settle(lore: Lore) -> None:
+    """Like Lore.settle, in sight."""
+    waiting = lore.status().pending
+    with click.progressbar(length=waiting, label="embedding", file=sys.stderr, hidden=waiting < MANY) as bar:
+        while taken := embed(store=lore.store, sense=lore.sense):
+            bar.update(taken)
+    if left := lore.status().pending:
+        note(f"{left:,} memories are not embedded: {lore.sense.trouble or 'they came meanwhile'}")
+
+
+def _show(findings: Sequence[Finding], repaired: Sequence[str], fix: bool) -> None:
+    longest = max(len(finding.check) for finding in findings)
+    for finding in findings:
+        mark = click.style("✓", fg="green") if finding.passed else click.style("✗", fg="red")
+        mended = "repaired: " if finding.check in repaired else ""
+        click.echo(f"{mark} {finding.check.ljust(longest)}  {mended}{visible(finding.detail)}")
+    if not fix and any(finding.repairable and not finding.passed for finding in findings):
+        note("lore doctor --fix can repair this.")

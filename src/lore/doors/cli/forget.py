@@ -1,0 +1,67 @@
+"""forget, restore: ids → what was hidden or brought back, and how to undo it."""
+
+from collections.abc import Sequence
+
+import click
+
+from lore.doors.cli.document import show_document
+from lore.doors.cli.flags import Flags, json_option
+from lore.doors.cli.ids import resolve_all, shortened
+from lore.doors.cli.opening import opened
+from lore.doors.cli.terminal import note, plural
+from lore.engine import Lore
+
+many_ids = click.argument("ids", metavar="ID...", nargs=-1, required=True)
+reason_option = click.option("--reason", default="", help="Why; it is kept in the journal.")
+
+
+@click.command()
+@many_ids
+@reason_option
+@json_option
+@click.pass_obj
+def forget(flags: Flags, ids: Sequence[str], reason: str, as_json: bool) -> None:
+    """Hide memories from every answer.
+
+    Nothing is erased: `lore restore` brings them back.
+    """
+    with opened(flags) as lore:
+        wanted = resolve_all(lore, ids)
+        done = lore.forget(wanted, reason)
+        if as_json:
+            show_document({"forgotten": done, "unchanged": _rest(wanted, done)})
+            return
+        _show(lore, done, "Forgot", "restore")
+        _show_rest(lore, _rest(wanted, done), "already forgotten")
+
+
+@click.command()
+@many_ids
+@reason_option
+@json_option
+@click.pass_obj
+def restore(flags: Flags, ids: Sequence[str], reason: str, as_json: bool) -> None:
+    """Bring forgotten memories back."""
+    with opened(flags) as lore:
+        wanted = resolve_all(lore, ids)
+        done = lore.restore(wanted, reason)
+        if as_json:
+            show_document({"restored": done, "unchanged": _rest(wanted, done)})
+            return
+        _show(lore, done, "Restored", "forget")
+        _show_rest(lore, _rest(wanted, done), "not forgotten")
+
+
+def _rest(wanted: Sequence[str], done: Sequence[str]) -> list[str]:
+    return [id for id in wanted if id not in done]
+
+
+def _show(lore: Lore, done: Sequence[str], did: str, opposite: str) -> None:
+    if done:
+        click.echo(f"{did} {plural(len(done), 'memory', 'memories')}.")
+        note(f"Undo: lore {opposite} {' '.join(shortened(lore, done).values())}")
+
+
+def _show_rest(lore: Lore, rest: Sequence[str], state: str) -> None:
+    for id in shortened(lore, rest).values():
+        note(f"{id} is {state}.")

@@ -1,0 +1,29 @@
+"""mcp: serve an agent on stdin and stdout; what there is to tell a person goes to stderr."""
+
+import click
+
+from lore.doors.cli.flags import Flags
+from lore.doors.cli.opening import opened, settings
+from lore.doors.cli.terminal import plural
+from lore.doors.guide import guide as guide_for
+from lore.doors.mcp import serve
+from lore.doors.sample import load_sample
+
+
+@click.command()
+@click.option("--sample", is_flag=True, help="Begin with a few memories if there are none.")
+@click.option("--guide", is_flag=True, help="Say what to do next, on stderr.")
+@click.pass_obj
+def mcp(flags: Flags, sample: bool, guide: bool) -> None:
+    """Serve an agent over MCP, on stdin and stdout."""
+    if sample or guide:
+        _prepare(flags, sample, guide)
+    serve(settings(flags))
+
+
+def _prepare(flags: Flags, sample: bool, guide: bool) -> None:
+    with opened(flags) as lore:
+        if sample and (kept := load_sample(lore)):
+            click.echo(f"Loaded {plural(kept, 'sample memory', 'sample memories')}.", err=True)
+        if guide:
+            click.echo(guide_for(lore.status()), err=True)

@@ -1,0 +1,64 @@
+"""remember: text from the command line or stdin → a memory, embedded before the command ends."""
+
+import sys
+from collections.abc import Sequence
+
+import click
+
+from lore.doors.cli.document import plain, show_document
+from lore.doors.cli.flags import Flags, json_option
+from lore.doors.cli.ids import resolve, shortened
+from lore.doors.cli.opening import opened
+from lore.doors.cli.terminal import line, width
+from lore.engine import Lore
+from lore.model import Draft, Memory
+from lore.text import label_of
+
+
+@click.command()
+@click.argument("text", nargs=-1, required=True)
+@click.option("--title", default="", help="What to call it.")
+@click.option("--type", default="", help="Such as fact, decision, preference, event.")
+@click.option("--kind", default="note", show_default=True, help="Such as note or fragment.")
+@click.option("--under", metavar="ID", help="Keep it below this memory.")
+@click.option("--importance", type=float, default=0.5, show_default=True, help="From 0 to 1.")
+@json_option
+@click.pass_obj
+def remember(
+    flags: Flags,
+    *,
+    text: Sequence[str],
+    title: str,
+    type: str,
+    kind: str,
+    under: str | None,
+    importance: float,
+    as_json: bool,
+) -> None:
+    """Keep a memory.
+
+    TEXT is what to keep; - reads it from standard input.
+    """
+    content = _from_stdin() if tuple(text) == ("-",) else " ".join(text)
+    with opened(flags) as lore:
+        parent = None if under is None else resolve(lore, under)
+        draft = Draft(
+            content=content, title=title, type=type, kind=kind, parent=parent, importance=importance
+        )
+        memory = lore.remember(draft)
+        if as_json:
+            show_document(plain(memory))
+        else:
+            _show(lore, memory)
+        lore.settle()
+
+
+def _from_stdin() -> str:
+    """Bytes that are not UTF-8 come as surrogates, which the engine refuses by name."""
+    return sys.stdin.buffer.read().decode("utf-8", "surrogateescape").rstrip("\n")
+
+
+def _show(lore: Lore, memory: Memory) -> None:
+    short = shortened(lore, [memory.id])[memory.id]
+    called = line(label_of(memory.title, memory.content), width() - len(short) - 13)
+    click.echo(f"Remembered {click.style(short, fg='yellow')}  {called}")

@@ -1,0 +1,93 @@
+"""search: flags → a query → the hits and what there is to say about them."""
+
+from typing import Any
+
+import click
+
+from lore.doors.cli.document import plain, show_document
+from lore.doors.cli.flags import Flags, json_option
+from lore.doors.cli.hits import show_hits
+from lore.doors.cli.ids import resolve, resolve_all
+from lore.doors.cli.opening import opened
+from lore.doors.cli.terminal import note
+from lore.doors.cli.times import moment
+from lore.engine import Lore
+from lore.model import FORMATS, Answer, Filter, Hit, Query
+from lore.text import label_of
+
+
+@click.command()
+@click.argument("text", nargs=-1)
+@click.option(
+    "-l", "--limit", type=click.IntRange(min=1), default=10, show_default=True, help="At most so many."
+)
+@click.option("--under", metavar="ID", help="Only below this memory.")
+@click.option("--deep", is_flag=True, help="Follow links from what was found.")
+@click.option("--among", metavar="ID,...", help="Only these; without TEXT they are simply shown.")
+@click.option("--policy", default="lore", show_default=True, help="How to rank: lore, scored or tree.")
+@click.option("--kind", multiple=True, help="Only this kind; may be repeated, as the next two.")
+@click.option("--type", multiple=True, help="Only this type, such as fact or decision.")
+@click.option("--source", multiple=True, help="Only what came from there.")
+@click.option("--since", metavar="WHEN", help="Kept since 2026-01-31, or 30m, 3h, 7d, 2w ago.")
+@click.option("--until", metavar="WHEN", help="Kept until then; a date counts to its end.")
+@click.option("--format", type=click.Choice(FORMATS), help="How much of each; without it a preview.")
+@click.option("--budget", metavar="TOKENS", type=int, help="Only the best that fit.")
+@click.option("--min-score", type=float, default=0.0, help="Hide what scores less.")
+@click.option("--why", is_flag=True, help="Show what each score is made of.")
+@json_option
+@click.pass_obj
+def search(flags: Flags, /, *, why: bool, as_json: bool, **asked: Any) -> None:
+    """Find memories by meaning and words.
+
+    Ask as you would ask a person: lore search why did we choose SQLite
+    """
+    with opened(flags) as lore:
+        answer = lore.search(_query(lore, asked))
+        if as_json:
+            show_document(_document(answer, asked["format"]))
+            return
+        show_hits(lore, answer.hits, asked["format"], why)
+    for said in answer.notes():
+        note(said)
+
+
+def _query(lore: Lore, asked: dict[str, Any]) -> Query:
+    return Query(
+        text=" ".join(asked["text"]),
+        where=_filter(lore, asked),
+        limit=asked["limit"],
+        policy=asked["policy"],
+        deep=asked["deep"],
+        min_score=asked["min_score"],
+        format=asked["format"] or "full",
+        budget_tokens=asked["budget"],
+    )
+
+
+def _filter(lore: Lore, asked: dict[str, Any]) -> Filter:
+    now = lore.clock()
+    since, until, under, among = (asked[name] for name in ("since", "until", "under", "among"))
+    return Filter(
+        kinds=frozenset(asked["kind"]),
+        types=frozenset(asked["type"]),
+        sources=frozenset(asked["source"]),
+        created_after=None if since is None else moment(since, now),
+        created_before=None if until is None else moment(until, now, whole_day=True),
+        under=None if under is None else resolve(lore, under),
+        ids=None if among is None else tuple(resolve_all(lore, among.split(","))),
+    )
+
+
+def _document(answer: Answer, format: str | None) -> dict[str, Any]:
+    hits = [plain(hit) | {"memory": _memory(hit, format)} for hit in answer.hits]
+    return {**plain(answer), "hits": hits, "notes": list(answer.notes())}
+
+
+def _memory(hit: Hit, format: str | None) -> dict[str, Any]:
+    """As much of a found memory as was asked for."""
+    memory = hit.memory
+    if format == "ids":
+        return {"id": memory.id}
+    if format == "title":
+        return {"id": memory.id, "title": label_of(memory.title, memory.content)}
+    return dict(plain(memory))

@@ -1,0 +1,53 @@
+"""status: what is there and where, on one screen."""
+
+import click
+
+from lore.doors.cli.document import plain, show_document
+from lore.doors.cli.flags import Flags, json_option
+from lore.doors.cli.opening import opened
+from lore.doors.cli.terminal import plural, show_rows, visible
+from lore.doors.cli.times import told
+from lore.model import Status
+
+UNITS = ("bytes", "KB", "MB", "GB", "TB")
+
+
+@click.command()
+@json_option
+@click.pass_obj
+def status(flags: Flags, as_json: bool) -> None:
+    """Say where the data is and how much there is."""
+    with opened(flags) as lore:
+        seen = lore.status()
+        now = lore.clock()
+    if as_json:
+        show_document(plain(seen))
+        return
+    click.secho(f"Lore {seen.version}", bold=True)
+    show_rows(_rows(seen, now))
+
+
+def _rows(seen: Status, now: float) -> dict[str, str]:
+    counts = seen.counts
+    kinds = ", ".join(f"{count:,} {kind}" for kind, count in counts.kinds.items())
+    waiting = f", {seen.pending:,} waiting" if seen.pending else ""
+    return {
+        "store": visible(f"{seen.location} ({_size(seen.size_bytes)})"),
+        "namespace": visible(seen.namespace),
+        "memories": visible(f"{counts.memories:,}{f' ({kinds})' if kinds else ''}"),
+        "trees": f"{counts.roots:,}",
+        "links": f"{counts.links:,}",
+        "hidden": f"{counts.forgotten:,} forgotten, {counts.superseded:,} superseded",
+        "meaning": f"{plural(seen.embedded, 'memory', 'memories')} embedded{waiting} ({seen.model})",
+        "trouble": visible(seen.trouble),
+        "last write": told(seen.last_write_at, now) if seen.last_write_at is not None else "never",
+    }
+
+
+def _size(size_bytes: int) -> str:
+    size = float(size_bytes)
+    for unit in UNITS:
+        if size < 1000 or unit == UNITS[-1]:
+            break
+        size /= 1000
+    return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:.1f} {unit}"

@@ -1,0 +1,43 @@
+"""Times: how a person writes a moment and likes to read one."""
+
+import re
+from datetime import UTC, datetime, timedelta
+
+from lore.errors import Invalid
+
+UNIT_SECONDS = {"m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
+NAMES = {"week": 604_800, "day": 86_400, "hour": 3_600, "minute": 60}
+_AGO = re.compile(r"(\d{1,6})([mhdw])")
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+
+
+def moment(text: str, now: float, *, whole_day: bool = False) -> float:
+    """The moment that `text` names; whole_day: a date stands for the end of that day, not its beginning."""
+    if ago := _AGO.fullmatch(text.strip()):
+        return now - int(ago[1]) * UNIT_SECONDS[ago[2]]
+    try:
+        named = datetime.fromisoformat(text.strip())
+        if whole_day and _DAY.fullmatch(text.strip()):
+            named += timedelta(days=1)
+        return named.timestamp()
+    except (ValueError, OverflowError, OSError):
+        raise Invalid(
+            f"cannot read {text!r} as a time; give a date like 2026-01-31, or how long ago: 30m, 3h, 7d, 2w"
+        ) from None
+
+
+def iso(at: float) -> str:
+    """For machines: UTC, to the millisecond."""
+    return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds")
+
+
+def told(at: float, now: float) -> str:
+    """For people: local time, and how long ago that was."""
+    return f"{datetime.fromtimestamp(at):%Y-%m-%d %H:%M} ({_ago(now - at)})"
+
+
+def _ago(seconds: float) -> str:
+    for name, unit in NAMES.items():
+        if (count := int(seconds // unit)) >= 1:
+            return f"{count} {name}{'s' if count > 1 else ''} ago"
+    return "just now"

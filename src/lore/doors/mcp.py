@@ -1,0 +1,121 @@
+"""mcp: offer surfaces over the Model Context Protocol, on stdin and stdout."""
+
+import functools
+import logging
+import os
+import signal
+import sys
+from collections.abc import Iterable
+from types import FrameType
+
+import anyio
+import anyio.to_thread
+from mcp import MCPError
+from mcp.server import Server, ServerRequestContext
+from mcp.server.stdio import stdio_server
+from mcp_types import (
+    INVALID_PARAMS,
+    CallToolRequestParams,
+    CallToolResult,
+    ListToolsResult,
+    PaginatedRequestParams,
+    TextContent,
+    ToolAnnotations,
+)
+from mcp_types import Tool as OfferedTool
+
+from lore.config import Config
+from lore.connecting import wire
+from lore.engine import Lore
+from lore.errors import LoreError
+from lore.surfaces import SURFACES, Surface, Tool
+from lore.text import listed, preview
+from lore.version import VERSION
+
+logger = logging.getLogger(__name__)
+
+
+def serve(config: Config) -> None:
+    """Serve until the client closes stdin or the process is told to stop."""
+    lore = wire(config, patient=False)
+    lore.background.start()
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        anyio.run(_over_stdio, server(lore, SURFACES.values()))
+    except KeyboardInterrupt:
+        pass
+    finally:
+        lore.close()
+    sys.stderr.flush()
+    os._exit(0)  # a thread may still wait for a line on stdin, and nothing is left to do
+
+
+def _interrupt(signum: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+async def _over_stdio(server: Server) -> None:
+    async with stdio_server() as (incoming, outgoing):
+        await server.run(incoming, outgoing, server.create_initialization_options())
+
+
+def server(lore: Lore, surfaces: Iterable[Surface]) -> Server:
+    """An MCP server for these surfaces; both protocol eras are the SDK's business."""
+    surfaces = list(surfaces)
+    tools = {tool.name: (surface, tool) for surface in surfaces for tool in surface.tools.values()}
+    offered = [_offered(tool) for _, tool in tools.values()]
+
+    async def list_tools(
+        context: ServerRequestContext, params: PaginatedRequestParams | None
+    ) -> ListToolsResult:
+        return ListToolsResult(tools=offered)
+
+    async def call_tool(context: ServerRequestContext, params: CallToolRequestParams) -> CallToolResult:
+        if params.name not in tools:
+            message = f"unknown tool {preview(params.name, 80)!r}; known: {listed(tools)}"
+            raise MCPError(INVALID_PARAMS, message)
+        surface, tool = tools[params.name]
+        asked = lore.within(lore.namespace, surface.name, _client(context))
+        return await anyio.to_thread.run_sync(functools.partial(_called, tool, asked, params.arguments or {}))
+
+    return Server(
+        "lore",
+        version=VERSION,
+        title="Lore",
+        instructions="\n\n".join(surface.instructions for surface in surfaces),
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+    )
+
+
+def _called(tool: Tool, lore: Lore, arguments: dict[str, object]) -> CallToolResult:
+    """The tool's answer; what it refuses is flagged as an error, in the dialect's own words."""
+    try:
+        reply = tool(lore, arguments)
+    except LoreError as error:
+        return CallToolResult(content=[TextContent(text=str(error))], is_error=True)
+    return CallToolResult(
+        content=[TextContent(text=text) for text in reply.blocks()], structured_content=dict(reply.data)
+    )
+
+
+def _offered(tool: Tool) -> OfferedTool:
+    return OfferedTool(
+        name=tool.name,
+        title=tool.title,
+        description=tool.description,
+        input_schema=dict(tool.input_schema),
+        output_schema=dict(tool.output_schema),
+        annotations=ToolAnnotations(
+            read_only_hint=tool.read_only,
+            destructive_hint=tool.destructive,
+            idempotent_hint=tool.idempotent,
+            open_world_hint=False,
+        ),
+    )
+
+
+def _client(context: ServerRequestContext) -> str:
+    """What the client calls itself, for the journal."""
+    params = context.session.client_params
+    return params.client_info.name if params else ""

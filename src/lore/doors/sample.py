@@ -1,0 +1,45 @@
+"""sample: a few memories to try Lore with, told through the public verbs, into an empty store only."""
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from lore.engine import Lore
+from lore.model import Draft, Tie
+
+FILE = Path(__file__).with_name("sample.json")
+SOURCE = "sample"
+
+
+def load_sample(lore: Lore) -> int:
+    """How many memories were kept: none if there is, or ever was, anything."""
+    counts = lore.status().counts
+    if counts.memories or counts.forgotten or counts.superseded:
+        return 0
+    story = json.loads(FILE.read_text(encoding="utf-8"))
+    ids: dict[str, str] = {}
+    for level in _levels(story["trees"]):
+        kept = lore.remember_all([_draft(item, ids.get(item.get("parent", ""))) for item in level])
+        ids |= {item["title"]: memory.id for item, memory in zip(level, kept, strict=True)}
+    lore.link([Tie(source=ids[a], target=ids[b], weight=0.7, reason=why) for a, b, why in story["links"]])
+    return len(ids)
+
+
+def _levels(trees: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    """Parents before children, all of one depth together; each child knows its parent's title."""
+    while trees:
+        yield trees
+        trees = [child | {"parent": item["title"]} for item in trees for child in item.get("children", ())]
+
+
+def _draft(item: Mapping[str, Any], parent: str | None) -> Draft:
+    return Draft(
+        content=item["content"],
+        title=item["title"],
+        type=item["type"],
+        kind="fragment",
+        importance=item.get("importance", 0.5),
+        parent=parent,
+        source=SOURCE,
+    )

@@ -1,0 +1,149 @@
+"""The menu: what Lore can do. Each verb is a file; this passes it the parts it may touch."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from lore.engine.background import Background
+from lore.engine.embed import embed
+from lore.engine.forget import forget, restore
+from lore.engine.link import link, unlink
+from lore.engine.read import explore, look_at, read, roots
+from lore.engine.remember import remember
+from lore.engine.revise import revise
+from lore.engine.search import search
+from lore.engine.sense import Sense
+from lore.engine.status import status
+from lore.model import (
+    SHARED, Answer, Branch, Cause, Draft, Entry, Filter, Finding, Link, Memory, Query, Reading, Revision, Status, Tie,
+)  # fmt: skip
+from lore.store import Reader, Store
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lore:
+    """The parts, wired for one reader. `within` gives the same Lore to another one."""
+
+    store: Store
+    sense: Sense
+    namespace: str = SHARED
+    surface: str = ""
+    actor: str = ""
+    clock: Callable[[], float] = time.time
+    background: Background = field(repr=False)
+
+    # --- finding
+    def search(self, query: Query) -> Answer:
+        """Find by meaning and words; the answer tells the truth about itself."""
+        return search(query, store=self.store, reader=self._reader, sense=self.sense, now=self.clock())
+
+    def read(self, id: str) -> Reading:
+        """One memory with its place and ties; this strengthens it and wakes its neighbours a little."""
+        return read(id, store=self.store, reader=self._reader, now=self.clock())
+
+    def look_at(self, id: str) -> Reading:
+        """Like read, without counting as use."""
+        return look_at(id, reader=self._reader, now=self.clock())
+
+    def roots(self, limit: int = 20, where: Filter = Filter()) -> list[Branch]:
+        """The tops of the trees, the most relevant first."""
+        return roots(reader=self._reader, now=self.clock(), where=where, limit=limit)
+
+    def explore(self, id: str, depth: int = 3) -> Branch:
+        """What hangs below a memory."""
+        return explore(id, reader=self._reader, now=self.clock(), depth=depth)
+
+    def ids_like(self, prefix: str, limit: int = 20) -> list[str]:
+        """The ids that begin so, forgotten ones included."""
+        return self._reader.ids_like(prefix, limit)
+
+    def history(self, id: str) -> list[Entry]:
+        """What the journal says about a memory or a link, oldest first."""
+        return self._reader.history(id)
+
+    # --- changing
+    def remember(self, draft: Draft) -> Memory:
+        """Keep one memory."""
+        [memory] = self.remember_all([draft])
+        return memory
+
+    def remember_all(self, drafts: Sequence[Draft]) -> list[Memory]:
+        """Keep all of them or none."""
+        memories = remember(
+            drafts,
+            store=self.store,
+            reader=self._reader,
+            sense=self.sense,
+            namespace=self.namespace,
+            cause=self._cause("remember"),
+            now=self.clock(),
+        )
+        self.background.wake()
+        return memories
+
+    def revise(self, revision: Revision, reason: str = "") -> Memory:
+        """Change a memory; what it said before stays in its history."""
+        cause = self._cause("revise", reason)
+        memory = revise(revision, store=self.store, namespace=self.namespace, cause=cause, now=self.clock())
+        self.background.wake()
+        return memory
+
+    def link(self, ties: Sequence[Tie], reason: str = "") -> list[Link]:
+        """Tie memories together."""
+        cause = self._cause("link", reason)
+        return link(ties, store=self.store, namespace=self.namespace, cause=cause, now=self.clock())
+
+    def unlink(self, ids: Sequence[str], reason: str = "") -> list[str]:
+        """End links; the ids that were active."""
+        cause = self._cause("unlink", reason)
+        return unlink(ids, store=self.store, namespace=self.namespace, cause=cause, now=self.clock())
+
+    def forget(self, ids: Sequence[str], reason: str = "") -> list[str]:
+        """Hide memories; the ids that were known."""
+        cause = self._cause("forget", reason)
+        return forget(ids, store=self.store, namespace=self.namespace, cause=cause, now=self.clock())
+
+    def restore(self, ids: Sequence[str], reason: str = "") -> list[str]:
+        """Bring forgotten memories back; the ids that were forgotten."""
+        cause = self._cause("restore", reason)
+        return restore(ids, store=self.store, namespace=self.namespace, cause=cause, now=self.clock())
+
+    # --- care
+    def status(self) -> Status:
+        """What is there and where."""
+        return status(store=self.store, reader=self._reader, sense=self.sense, namespace=self.namespace)
+
+    def check(self) -> list[Finding]:
+        """Look at everything that could be wrong with the store."""
+        return self.store.check()
+
+    def rebuild(self) -> None:
+        """Make derived state anew: words, depths, counters; damaged vectors are embedded again."""
+        self.store.rebuild()
+        self.background.wake()
+
+    def backup(self, target: Path) -> None:
+        """A complete copy of the store while others go on writing."""
+        self.store.backup(target)
+
+    def settle(self) -> None:
+        """Embed here and now whatever waits, as far as there is a model."""
+        while embed(store=self.store, sense=self.sense):
+            pass
+
+    def within(self, namespace: str, surface: str = "", actor: str = "") -> "Lore":
+        """The same Lore for another reader."""
+        return replace(self, namespace=namespace, surface=surface, actor=actor)
+
+    def close(self) -> None:
+        """Let go of the store; what was acknowledged is on disk."""
+        self.background.close()
+        self.store.close()
+
+    @property
+    def _reader(self) -> Reader:
+        return self.store.reader(self.namespace)
+
+    def _cause(self, verb: str, reason: str = "") -> Cause:
+        return Cause(verb=verb, surface=self.surface, actor=self.actor, reason=reason)

@@ -1,0 +1,77 @@
+"""forget, restore: hide memories and hand their children upward → or undo exactly that."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from lore.engine.link import ended
+from lore.model import Cause, Link, Memory, new_id
+from lore.store import Store, Writer
+from lore.text import storable
+
+
+def forget(ids: Sequence[str], *, store: Store, namespace: str, cause: Cause, now: float) -> list[str]:
+    """Hide them from every answer; the ids that were known. Nothing is erased: `restore` brings them back."""
+    reason = storable(cause.reason, "reason", 1_000)
+    with store.transaction(namespace, cause, now) as writer:
+        known = writer.get(dict.fromkeys(ids))
+        for memory in known.values():
+            _hand_up(memory, writer, now)
+            hidden = replace(memory, forgotten_at=now, forgotten_reason=reason, updated_at=now)
+            writer.put([hidden])
+        return [id for id in dict.fromkeys(ids) if id in known]
+
+
+def restore(ids: Sequence[str], *, store: Store, namespace: str, cause: Cause, now: float) -> list[str]:
+    """Bring forgotten memories back to where they were, with the children they had; the ids restored."""
+    with store.transaction(namespace, cause, now) as writer:
+        forgotten = [m for m in writer.get(ids, forgotten=True).values() if m.forgotten_at is not None]
+        writer.put([replace(m, forgotten_at=None, forgotten_reason="", updated_at=now) for m in forgotten])
+        for memory in forgotten:
+            _take_back(memory, writer, now)
+        return [memory.id for memory in forgotten]
+
+
+def _mark(memory: Memory) -> str:
+    """Who an adopted child was taken from."""
+    return f"forget:{memory.id}"
+
+
+def _ties(id: str, writer: Writer) -> list[Link]:
+    """The active place of a memory and of its children, forgotten ones included."""
+    return [link for link in writer.all_links(id) if link.active and link.kind == "hierarchical"]
+
+
+def _hand_up(memory: Memory, writer: Writer, now: float) -> None:
+    """The children go to the grandparent, or become roots; marked, so that it can be undone."""
+    ties = _ties(memory.id, writer)
+    above = [link.source for link in ties if link.target == memory.id]
+    below = [link for link in ties if link.source == memory.id]
+    writer.put_links([ended(link, now) for link in below])
+    for grandparent in above:
+        writer.put_links([_adoption(grandparent, link.target, _mark(memory), now) for link in below])
+
+
+def _adoption(parent: str, child: str, mark: str, now: float) -> Link:
+    return Link(
+        id=new_id(now),
+        source=parent,
+        target=child,
+        kind="hierarchical",
+        created_at=now,
+        updated_at=now,
+        created_by=mark,
+    )
+
+
+def _take_back(memory: Memory, writer: Writer, now: float) -> None:
+    """Children come back unless they have found another place since."""
+    lost = [
+        link
+        for link in writer.all_links(memory.id)
+        if link.source == memory.id and link.kind == "hierarchical" and link.ended_at == memory.forgotten_at
+    ]
+    for link in lost:
+        above = [up for up in _ties(link.target, writer) if up.target == link.target]
+        if all(up.created_by == _mark(memory) for up in above):
+            writer.put_links([ended(up, now) for up in above])
+            writer.put_links([replace(link, active=True, ended_at=None, updated_at=now)])

@@ -1,0 +1,72 @@
+"""link, unlink: check both ends → refuse cycles → keep or end the links."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from lore.errors import Invalid, NotFound
+from lore.model import LINK_KINDS, Cause, Link, Tie, new_id
+from lore.store import Store, Writer
+from lore.text import listed, preview, storable
+
+
+def link(ties: Sequence[Tie], *, store: Store, namespace: str, cause: Cause, now: float) -> list[Link]:
+    """Tie memories together, all or none. A tie that exists is renewed; a new parent replaces the old."""
+    for tie in ties:
+        _check(tie)
+    with store.transaction(namespace, cause, now) as writer:
+        return [_tie(tie, writer, cause, now) for tie in ties]
+
+
+def unlink(ids: Sequence[str], *, store: Store, namespace: str, cause: Cause, now: float) -> list[str]:
+    """End links; the ids that were active. A child whose tie to its parent ends becomes a root."""
+    with store.transaction(namespace, cause, now) as writer:
+        active = [link for link in writer.get_links(ids).values() if link.active]
+        writer.put_links([ended(link, now) for link in active])
+        return [link.id for link in active]
+
+
+def ended(link: Link, now: float) -> Link:
+    """The same link, no longer active."""
+    return replace(link, active=False, ended_at=now, updated_at=now)
+
+
+def _check(tie: Tie) -> None:
+    if tie.kind not in LINK_KINDS:
+        raise Invalid(f"unknown kind of link {tie.kind!r}; known: {listed(LINK_KINDS)}")
+    if tie.source == tie.target:
+        raise Invalid(f"a memory cannot be linked to itself: {preview(tie.source, 80)}")
+    if not 0 < tie.weight <= 1:
+        raise Invalid(f"weight is {tie.weight}; it must be above 0 and at most 1")
+    storable(tie.type, "type", 500)
+    storable(tie.reason, "reason")
+
+
+def _tie(tie: Tie, writer: Writer, cause: Cause, now: float) -> Link:
+    ends = writer.get([tie.source, tie.target])
+    for end in (tie.source, tie.target):
+        if end not in ends:
+            raise NotFound(f"unknown memory {preview(end, 80)}")
+    if tie.kind == "hierarchical":
+        _make_room(tie, writer, now)
+    wanted = Link(
+        id=new_id(now),
+        source=tie.source,
+        target=tie.target,
+        kind=tie.kind,
+        type=tie.type,
+        weight=tie.weight,
+        reason=tie.reason,
+        created_at=now,
+        updated_at=now,
+        created_by=cause.verb,
+    )
+    [stored] = writer.put_links([wanted])
+    return stored
+
+
+def _make_room(tie: Tie, writer: Writer, now: float) -> None:
+    """A memory has one parent, and never below itself."""
+    if tie.target in writer.ancestors([tie.source])[tie.source]:
+        raise Invalid(f"{tie.target} is above {tie.source}; it cannot also be below it")
+    above = [link for link in writer.links([tie.target], ("hierarchical",)) if link.target == tie.target]
+    writer.put_links([ended(link, now) for link in above if link.source != tie.source])

@@ -1,0 +1,71 @@
+"""read: take one memory → find its place and ties → reinforce it and lend attention to its neighbours."""
+
+from lore.engine.use import count_use
+from lore.errors import NotFound
+from lore.model import Branch, Filter, Reading
+from lore.ranking.decay import relevance
+from lore.ranking.graph import spread
+from lore.store import Reader, Store
+from lore.text import label_of, preview
+
+
+def read(id: str, *, store: Store, reader: Reader, now: float) -> Reading:
+    """The memory with its surroundings, as it was before this reading strengthened it."""
+    reading = look_at(id, reader=reader, now=now)
+    edges = [(link.source, link.target, link.weight) for link in reading.links]
+    count_use([id], store=store, now=now, lent=spread(id, edges))
+    return reading
+
+
+def look_at(id: str, *, reader: Reader, now: float) -> Reading:
+    """The same, without a trace: for pages and reports that must not count as use."""
+    memory = reader.get([id]).get(id)
+    if memory is None:
+        raise NotFound(f"unknown memory {preview(id, 80)}")
+    way = reader.ancestors([id])[id]
+    above = reader.get(way)
+    return Reading(
+        memory=memory,
+        relevance=relevance(memory, now),
+        parent=way[-1] if way else None,
+        breadcrumb=tuple(label_of(above[up].title, above[up].content) for up in way if up in above),
+        children=tuple(reader.children([id])[id]),
+        links=tuple(reader.links([id])),
+    )
+
+
+def roots(*, reader: Reader, now: float, where: Filter, limit: int) -> list[Branch]:
+    """The tops of the trees, the most relevant first."""
+    traces = sorted(reader.roots(where), key=lambda trace: (-relevance(trace, now), trace.id))[:limit]
+    return _branches([trace.id for trace in traces], 0, reader, now)
+
+
+def explore(id: str, *, reader: Reader, now: float, depth: int) -> Branch:
+    """A memory and what hangs below it, `depth` levels down."""
+    if not reader.get([id]):
+        raise NotFound(f"unknown memory {preview(id, 80)}")
+    return _branches([id], depth, reader, now)[0]
+
+
+def _branches(ids: list[str], depth: int, reader: Reader, now: float) -> list[Branch]:
+    """Level by level, two questions to the store for each."""
+    memories = reader.get(ids)
+    children = reader.children(ids)
+    below: dict[str, Branch] = {}
+    if depth > 0:
+        nested = [child for id in ids for child in children[id]]
+        below = (
+            {branch.memory.id: branch for branch in _branches(nested, depth - 1, reader, now)}
+            if nested
+            else {}
+        )
+    return [
+        Branch(
+            memory=memories[id],
+            relevance=relevance(memories[id], now),
+            children_count=len(children[id]),
+            children=tuple(below[child] for child in children[id] if child in below),
+        )
+        for id in ids
+        if id in memories
+    ]

@@ -1,0 +1,126 @@
+"""remember: check the drafts → find each a home → keep memory, place and vector in one transaction."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lore.engine.sense import Sense
+from lore.errors import Invalid, NotFound
+from lore.model import Cause, Draft, Filter, Link, Memory, new_id
+from lore.store import Reader, Store, Writer
+from lore.text import clean, passage_of, preview, storable
+from lore.vectors import Vector
+
+TITLE_LIMIT_BYTES = 1_000
+SHORT_LIMIT_BYTES = 500
+DRAFTS_LIMIT = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """A draft with the parent it was given or that was found for it, and its vector if one was needed."""
+
+    draft: Draft
+    parent: str | None
+    vector: Vector | None = None
+
+
+def remember(
+    drafts: Sequence[Draft],
+    *,
+    store: Store,
+    reader: Reader,
+    sense: Sense,
+    namespace: str,
+    cause: Cause,
+    now: float,
+) -> list[Memory]:
+    """Keep all of them or none; findable by words when this returns, by meaning soon after."""
+    if len(drafts) > DRAFTS_LIMIT:
+        raise Invalid(f"{len(drafts):,} memories at once; at most {DRAFTS_LIMIT:,}")
+    for draft in drafts:
+        _check(draft)
+    placed = [_place(draft, reader, sense) for draft in drafts]
+
+    memories = [_memory_of(item.draft, namespace, now) for item in placed]
+    with store.transaction(namespace, cause, now) as writer:
+        writer.put(memories)
+        for memory, item in zip(memories, placed, strict=True):
+            if item.parent is not None:
+                _attach(memory.id, item.parent, writer, cause, now)
+        vectors = {
+            m.id: item.vector for m, item in zip(memories, placed, strict=True) if item.vector is not None
+        }
+        writer.put_vectors(sense.model, vectors)
+        stored = writer.get([memory.id for memory in memories])
+    return [stored[memory.id] for memory in memories]
+
+
+def _check(draft: Draft) -> None:
+    clean(draft.content, "content")
+    storable(draft.title, "title", TITLE_LIMIT_BYTES)
+    storable(draft.summary, "summary")
+    for name in ("kind", "type", "status", "source", "source_type", "session", "channel"):
+        storable(getattr(draft, name), name, SHORT_LIMIT_BYTES)
+    if not 0 <= draft.importance <= 1:
+        raise Invalid(f"importance is {draft.importance}; it must be between 0 and 1")
+    if not 0 <= draft.score <= 10:
+        raise Invalid(f"score is {draft.score}; it must be between 0 and 10")
+
+
+def _place(draft: Draft, reader: Reader, sense: Sense) -> _Placed:
+    """The draft's own parent; else the most similar root, if it is similar enough; else none."""
+    if draft.parent is not None and not reader.get([draft.parent]):
+        raise NotFound(f"unknown parent {preview(draft.parent, 80)}")
+    looking = draft.parent is None and draft.home_above is not None
+    if not (draft.at_once or looking):
+        return _Placed(draft, draft.parent)
+    vectors = sense.of_texts([passage_of(draft.title, draft.summary, draft.content, "")])
+    if vectors is None:
+        return _Placed(draft, draft.parent)
+    home = _home(draft, vectors[0], reader, sense) if looking else draft.parent
+    return _Placed(draft, home, vectors[0])
+
+
+def _home(draft: Draft, vector: Vector, reader: Reader, sense: Sense) -> str | None:
+    """Among the roots of the same kind, the most similar one above the draft's threshold."""
+    best = reader.near(vector, sense.model, 1, Filter(roots=True, kinds=frozenset({draft.kind})))
+    threshold = draft.home_above or 0.0
+    return next((id for id, cosine in best.items() if sense.likeness(cosine) > threshold), None)
+
+
+def _memory_of(draft: Draft, namespace: str, now: float) -> Memory:
+    return Memory(
+        id=new_id(now),
+        namespace=namespace,
+        kind=draft.kind,
+        type=draft.type,
+        title=draft.title,
+        summary=draft.summary,
+        content=draft.content,
+        status=draft.status,
+        importance=draft.importance,
+        score=draft.score,
+        source=draft.source,
+        source_type=draft.source_type,
+        session=draft.session,
+        channel=draft.channel,
+        flags=draft.flags,
+        metadata=draft.metadata,
+        created_at=now,
+        updated_at=now,
+    )
+
+
+def _attach(child: str, parent: str, writer: Writer, cause: Cause, now: float) -> None:
+    if not writer.get([parent]):
+        raise NotFound(f"unknown parent {preview(parent, 80)}: it was forgotten meanwhile")
+    link = Link(
+        id=new_id(now),
+        source=parent,
+        target=child,
+        kind="hierarchical",
+        created_at=now,
+        updated_at=now,
+        created_by=cause.verb,
+    )
+    writer.put_links([link])

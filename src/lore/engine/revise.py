@@ -1,0 +1,42 @@
+"""revise: take the memory as it is → change what was asked → keep it, the old text staying in the journal."""
+
+from dataclasses import fields, replace
+from typing import Any
+
+from lore.errors import Invalid, NotFound
+from lore.model import Cause, Memory, Revision
+from lore.store import Store
+from lore.text import clean, preview, storable
+
+
+def revise(revision: Revision, *, store: Store, namespace: str, cause: Cause, now: float) -> Memory:
+    """Change one memory; the words follow at once, the vector soon after."""
+    changes = _checked(revision)
+    with store.transaction(namespace, cause, now) as writer:
+        memory = writer.get([revision.id]).get(revision.id)
+        if memory is None:
+            raise NotFound(f"unknown memory {preview(revision.id, 80)}")
+        changed = replace(memory, **changes)
+        if changed == memory:
+            return memory
+        [stored] = writer.put([replace(changed, updated_at=now)])
+    return stored
+
+
+def _checked(revision: Revision) -> dict[str, Any]:
+    changes = {
+        field.name: value
+        for field in fields(Revision)
+        if field.name != "id" and (value := getattr(revision, field.name)) is not None
+    }
+    if not changes:
+        raise Invalid("nothing to change; give at least one new value")
+    for name, value in changes.items():
+        if name == "importance":
+            if not 0 <= value <= 1:
+                raise Invalid(f"importance is {value}; it must be between 0 and 1")
+        elif name == "content":
+            clean(value, name)
+        else:
+            storable(value, name)
+    return changes

@@ -1,0 +1,242 @@
+"""search: find candidates → score them → hide, thin out, cut → follow links if deep → count the use."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from lore.engine.sense import Sense
+from lore.engine.use import count_use
+from lore.errors import Invalid, NotFound
+from lore.model import FORMATS, Answer, Filter, Format, Hit, Memory, Query, Signal
+from lore.ranking import fuse
+from lore.ranking.decay import days_since, fade, relevance, usage
+from lore.ranking.graph import ITERATIONS, personalized_pagerank
+from lore.ranking.policy import Policy, policy_named
+from lore.store import Reader, Store
+from lore.text import clean, label_of, listed, overlap, storable, terms, tokens_in
+from lore.vectors import Vector
+
+LIMIT = 1_000
+WALKED = 0.95
+"""What the strongest walk is worth, as a share of the best direct hit."""
+IDS_LIMIT = 1_000
+CRUMB_TOKENS = 60
+"""What an id with its score costs the asker."""
+
+
+def search(query: Query, *, store: Store, reader: Reader, sense: Sense, now: float) -> Answer:
+    """Find by meaning and words, within the filter; the answer tells how it came about."""
+    policy = _checked(query, reader)
+    if not query.text.strip():
+        return _looked_up(query, store, reader, now)
+    vector = sense.of_question(query.text)
+
+    found = _find(query, policy, vector, sense, reader)
+    hits = [_hit(memory, found.strengths_of(memory, policy, now), policy, now) for memory in found.memories]
+    hits.sort(key=lambda hit: (-hit.score, hit.memory.id))
+    seen, hidden = _parted(hits, query, policy, found)
+    if query.deep:
+        seen = _deepened(seen, policy, reader, query, now)
+    if policy.best_per_tree and query.where.under is None:
+        seen = _best_per_tree(seen, reader)
+    shown = _with_breadcrumbs(_within_budget(seen[: query.limit], query.format, query.budget_tokens), reader)
+
+    if query.counted and query.format != "ids":
+        count_use([hit.memory.id for hit in shown], store=store, now=now)
+    return Answer(
+        hits=tuple(shown),
+        stored=None if shown else reader.count(Filter()),
+        hidden=len(hidden),
+        best_hidden=max((hit.score for hit in hidden), default=0.0),
+        cut=len(seen) - len(shown),
+        meaning=sense.state,
+        pending=store.pending(sense.model),
+        trouble=sense.trouble,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Candidates with the raw strengths they were found by."""
+
+    text: str
+    memories: list[Memory]
+    likeness: Mapping[str, float]
+    meaning: Mapping[str, float]
+    words: Mapping[str, float]
+
+    def strengths_of(self, memory: Memory, policy: Policy, now: float) -> dict[str, float]:
+        similarity = self.likeness.get(memory.id)
+        if similarity is None:
+            similarity = overlap(self.text, f"{memory.title}\n{memory.content}")
+        return {
+            "similarity": max(0.0, similarity),
+            "meaning": self.meaning.get(memory.id, 0.0),
+            "words": self.words.get(memory.id, 0.0),
+            "relevance": relevance(memory, now),
+            "quality": memory.score / 10,
+            "use": usage(memory.access_count, policy.usage_cap),
+        }
+
+
+def _find(query: Query, policy: Policy, vector: Vector | None, sense: Sense, reader: Reader) -> _Found:
+    """By meaning and by words; a refinement considers exactly the memories it names."""
+    many = max(policy.candidates, query.limit)
+    words = reader.matching(terms(query.text), many, query.where)
+    near = {} if vector is None else reader.near(vector, sense.model, many, query.where)
+    chosen = list(dict.fromkeys([*near, *words, *(query.where.ids or ())]))
+    memories = list(reader.get(chosen, forgotten=query.where.forgotten).values())
+    unmeasured = [memory.id for memory in memories if memory.id not in near]
+    rest = {} if vector is None or not unmeasured else reader.cosines(vector, sense.model, unmeasured)
+    cosines = near | rest
+    return _Found(
+        text=query.text,
+        memories=memories,
+        likeness={id: sense.likeness(cosine) for id, cosine in cosines.items()},
+        meaning=fuse.spread_out(cosines),
+        words=fuse.relative_to_best(words),
+    )
+
+
+def _hit(memory: Memory, strengths: Mapping[str, float], policy: Policy, now: float) -> Hit:
+    signals = fuse.weighed(strengths, policy.weights)
+    last_use = memory.created_at if memory.last_accessed_at is None else memory.last_accessed_at
+    left = fade(days_since(last_use, now), policy.fade_per_day)
+    return Hit(
+        memory=memory,
+        score=left * fuse.total(signals),
+        signals=signals,
+        relevance=strengths["relevance"],
+        fade=left,
+    )
+
+
+def _parted(hits: list[Hit], query: Query, policy: Policy, found: _Found) -> tuple[list[Hit], list[Hit]]:
+    """What may be shown, and what falls below a threshold."""
+    seen: list[Hit] = []
+    hidden: list[Hit] = []
+    for hit in hits:
+        id = hit.memory.id
+        likely = found.words.get(id, 0.0) > 0 or found.likeness.get(id, 1.0) > policy.likely_above
+        present = hit.relevance > policy.visible_above or query.where.ids is not None
+        (seen if likely and present and hit.score >= query.min_score else hidden).append(hit)
+    return seen, hidden
+
+
+def _best_per_tree(hits: Iterable[Hit], reader: Reader) -> list[Hit]:
+    hits = list(hits)
+    ways = reader.ancestors([hit.memory.id for hit in hits])
+    best: dict[str, Hit] = {}
+    for hit in hits:
+        way = ways.get(hit.memory.id)
+        best.setdefault(way[0] if way else hit.memory.id, hit)
+    return list(best.values())
+
+
+def _deepened(hits: list[Hit], policy: Policy, reader: Reader, query: Query, now: float) -> list[Hit]:
+    """Walk the links from the best hits; whatever the walk reaches more strongly than the words did rises.
+
+    A walk is worth at most WALKED of the best score, so that the best direct answer stays on top.
+    """
+    seeds = {hit.memory.id: hit.score for hit in hits[: query.limit] if hit.score > 0}
+    if not seeds:
+        return hits
+    mass = personalized_pagerank(seeds, _edges_around(seeds, reader))
+    scale = WALKED * max(seeds.values()) / max(mass.values())
+    known = {hit.memory.id: hit for hit in hits}
+    reached = _reached([id for id in mass if id not in known], reader, query, policy, now)
+    walked = [_walked(hit, scale * mass.get(hit.memory.id, 0.0)) for hit in (*hits, *reached)]
+    return sorted(walked, key=lambda hit: (-hit.score, hit.memory.id))
+
+
+def _reached(ids: list[str], reader: Reader, query: Query, policy: Policy, now: float) -> list[Hit]:
+    """What only the walk found, as far as the filter and the threshold let it pass."""
+    if not ids:
+        return []
+    within = ids if query.where.ids is None else [id for id in ids if id in query.where.ids]
+    passing = reader.select(replace(query.where, ids=tuple(within)), len(within))
+    hits = (Hit(memory=memory, score=0.0, signals={}, relevance=relevance(memory, now)) for memory in passing)
+    return [hit for hit in hits if hit.relevance > policy.visible_above]
+
+
+def _walked(hit: Hit, points: float) -> Hit:
+    if points <= hit.score:
+        return hit
+    return replace(hit, score=points, fade=1.0, signals={"walk": Signal(points, 1.0)})
+
+
+def _edges_around(seeds: Iterable[str], reader: Reader) -> list[tuple[str, str, float]]:
+    """The associative links within reach of a walk from the seeds."""
+    known: set[str] = set()
+    edges: dict[str, tuple[str, str, float]] = {}
+    frontier = set(seeds)
+    for _ in range(ITERATIONS):
+        links = reader.links(frontier, kinds=("associative", "relation"))
+        edges |= {link.id: (link.source, link.target, link.weight) for link in links}
+        known |= frontier
+        frontier = {end for link in links for end in (link.source, link.target)} - known
+    return list(edges.values())
+
+
+def _within_budget(hits: list[Hit], format: Format, budget: int | None) -> list[Hit]:
+    """The best hits that fit; the first one always, so that an answer is never empty for its length."""
+    if budget is None:
+        return hits
+    shown: list[Hit] = []
+    spent = 0
+    for hit in hits:
+        spent += _cost(hit.memory, format)
+        if spent > budget and shown:
+            break
+        shown.append(hit)
+    return shown
+
+
+def _cost(memory: Memory, format: Format) -> int:
+    text = {"ids": "", "title": label_of(memory.title, memory.content), "full": memory.title + memory.content}
+    return CRUMB_TOKENS + (tokens_in(text[format]) if text[format] else 0)
+
+
+def _with_breadcrumbs(hits: list[Hit], reader: Reader) -> list[Hit]:
+    ways = reader.ancestors([hit.memory.id for hit in hits])
+    above = reader.get({id for way in ways.values() for id in way})
+    labels = {id: label_of(memory.title, memory.content) for id, memory in above.items()}
+    return [
+        replace(hit, breadcrumb=tuple(labels[id] for id in ways.get(hit.memory.id, ()) if id in labels))
+        for hit in hits
+    ]
+
+
+def _looked_up(query: Query, store: Store, reader: Reader, now: float) -> Answer:
+    """No text but ids: the memories themselves, in the order asked for."""
+    ids = list(dict.fromkeys(query.where.ids or ()))
+    passing = {memory.id: memory for memory in reader.select(query.where, len(ids))}
+    hits = [
+        Hit(memory=passing[id], score=0.0, signals={}, relevance=relevance(passing[id], now))
+        for id in ids
+        if id in passing
+    ]
+    shown = _with_breadcrumbs(_within_budget(hits[: query.limit], query.format, query.budget_tokens), reader)
+    if query.counted and query.format != "ids":
+        count_use([hit.memory.id for hit in shown], store=store, now=now)
+    return Answer(
+        hits=tuple(shown), stored=None if shown else reader.count(Filter()), cut=len(hits) - len(shown)
+    )
+
+
+def _checked(query: Query, reader: Reader) -> Policy:
+    """The policy to rank by, once everything about the query makes sense."""
+    if query.text.strip() or query.where.ids is None:
+        clean(query.text, "query")
+    else:
+        storable(query.text, "query")
+    if not 1 <= query.limit <= LIMIT:
+        raise Invalid(f"limit is {query.limit}; it must be between 1 and {LIMIT:,}")
+    if query.budget_tokens is not None and query.budget_tokens < 1:
+        raise Invalid(f"the token budget is {query.budget_tokens}; it must be at least 1")
+    if query.format not in FORMATS:
+        raise Invalid(f"unknown format {query.format!r}; known: {listed(FORMATS)}")
+    if query.where.ids is not None and len(query.where.ids) > IDS_LIMIT:
+        raise Invalid(f"{len(query.where.ids):,} ids; at most {IDS_LIMIT:,} at a time")
+    if query.where.under is not None and not reader.get([query.where.under]):
+        raise NotFound(f"unknown memory {query.where.under}")
+    return policy_named(query.policy)

@@ -1,0 +1,23 @@
+"""status: what is there, where it is, and whether all of it can be found by meaning."""
+
+from lore.engine.sense import Sense
+from lore.model import Status
+from lore.store import Reader, Store
+from lore.version import VERSION
+
+
+def status(*, store: Store, reader: Reader, sense: Sense, namespace: str) -> Status:
+    """A few counts; nothing is changed and no model is loaded."""
+    return Status(
+        version=VERSION,
+        location=store.location,
+        namespace=namespace,
+        counts=reader.counts(),
+        model=sense.model,
+        meaning=sense.state,
+        trouble=sense.trouble,
+        embedded=store.embedded(sense.model),
+        pending=store.pending(sense.model),
+        size_bytes=store.size_bytes(),
+        last_write_at=store.last_write_at(),
+    )

@@ -1,0 +1,361 @@
+"""The nouns: what every floor of Lore speaks about, as frozen values."""
+
+import secrets
+import uuid
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+SHARED = "shared"
+"""The namespace everybody reads."""
+
+LinkKind = Literal["hierarchical", "associative", "temporal", "supersedes", "relation"]
+LINK_KINDS: tuple[LinkKind, ...] = ("hierarchical", "associative", "temporal", "supersedes", "relation")
+Format = Literal["ids", "title", "full"]
+FORMATS: tuple[Format, ...] = ("ids", "title", "full")
+
+
+def new_id(now: float) -> str:
+    """A uuid of version 7: ids made later sort later."""
+    stamp = max(0, int(now * 1000)) & ((1 << 48) - 1)
+    bits = stamp << 80 | 0x7 << 76 | secrets.randbits(12) << 64 | 0b10 << 62 | secrets.randbits(62)
+    return str(uuid.UUID(int=bits))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """A node: something that is known, with all that is known about it.
+
+    A read changes only the six fields from `access_count` to `activated_at`.
+    """
+
+    id: str
+    content: str
+    created_at: float
+    updated_at: float
+    alias: int = 0
+    namespace: str = SHARED
+    kind: str = "note"
+    type: str = ""
+    title: str = ""
+    summary: str = ""
+    context: str = ""
+    depth: int = 0
+    status: str = ""
+    importance: float = 0.5
+    score: float = 5.0
+    confidence: float | None = None
+    confidence_count: int = 0
+    source: str = ""
+    source_type: str = "observed"
+    session: str = ""
+    channel: str = ""
+    trust: float = 0.5
+    superseded_by: str | None = None
+    superseded_at: float | None = None
+    forgotten_at: float | None = None
+    forgotten_reason: str = ""
+    flags: frozenset[str] = frozenset()
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    access_count: int = 0
+    access_days: int = 0
+    last_accessed_at: float | None = None
+    last_reinforced_at: float | None = None
+    activation: float = 0.0
+    activated_at: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trace:
+    """The numbers that a memory's relevance is computed from, without its text."""
+
+    id: str
+    importance: float
+    created_at: float
+    access_count: int
+    last_reinforced_at: float | None
+    activation: float
+    activated_at: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """An edge between two memories; (source, target, kind, type) is unique.
+
+    hierarchical: source is the parent. supersedes: source is the newer one.
+    """
+
+    id: str
+    source: str
+    target: str
+    kind: LinkKind
+    created_at: float
+    updated_at: float
+    alias: int = 0
+    type: str = ""
+    weight: float = 1.0
+    score: float = 1.0
+    confidence: float | None = None
+    confidence_count: int = 0
+    reason: str = ""
+    active: bool = True
+    ended_at: float | None = None
+    created_by: str = ""
+
+    def other(self, end: str) -> str:
+        """The end that is not `end`."""
+        return self.target if self.source == end else self.source
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A memory that somebody wants to keep; ids, depth and times are given when it is kept.
+
+    parent: attach below this memory. home_above: without a parent, attach below the most similar
+    root if their likeness is above this number; otherwise the draft becomes a root itself. at_once: findable
+    by meaning as soon as it is kept, rather than soon after.
+    """
+
+    content: str
+    title: str = ""
+    summary: str = ""
+    kind: str = "note"
+    type: str = ""
+    status: str = ""
+    parent: str | None = None
+    home_above: float | None = None
+    at_once: bool = False
+    importance: float = 0.5
+    score: float = 5.0
+    source: str = ""
+    source_type: str = "observed"
+    session: str = ""
+    channel: str = ""
+    flags: frozenset[str] = frozenset()
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Revision:
+    """What to change about one memory; None leaves a field as it is."""
+
+    id: str
+    content: str | None = None
+    title: str | None = None
+    summary: str | None = None
+    type: str | None = None
+    status: str | None = None
+    importance: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tie:
+    """A link that somebody wants between two memories."""
+
+    source: str
+    target: str
+    kind: LinkKind = "associative"
+    type: str = ""
+    weight: float = 1.0
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filter:
+    """Which memories count. Empty collections and None mean "any"."""
+
+    namespaces: frozenset[str] = frozenset()
+    kinds: frozenset[str] = frozenset()
+    types: frozenset[str] = frozenset()
+    sources: frozenset[str] = frozenset()
+    source_types: frozenset[str] = frozenset()
+    sessions: frozenset[str] = frozenset()
+    created_after: float | None = None
+    created_before: float | None = None
+    roots: bool = False
+    under: str | None = None
+    ids: tuple[str, ...] | None = None
+    superseded: bool = False
+    forgotten: bool = False
+
+    @property
+    def open(self) -> bool:
+        """Whether this asks for nothing but what is current: no row needs to be looked up first."""
+        return self == Filter() or self == Filter(superseded=self.superseded, forgotten=self.forgotten)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """Everything one search needs to know. Surfaces build it; the engine reads it.
+
+    An empty text is allowed only with `where.ids`: then it is a look-up, in the order given.
+    """
+
+    text: str
+    where: Filter = Filter()
+    limit: int = 10
+    policy: str = "lore"
+    deep: bool = False
+    min_score: float = 0.0
+    format: Format = "full"
+    budget_tokens: int | None = None
+    counted: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """One reason for a score: how strong it was (0 to 1) and how much that counts."""
+
+    strength: float
+    weight: float
+
+    @property
+    def points(self) -> float:
+        return self.strength * self.weight
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """A memory that was found, and why. score = fade x the sum of the signals' points.
+
+    breadcrumb: what the memories above it are called, from the root down.
+    """
+
+    memory: Memory
+    score: float
+    signals: Mapping[str, Signal]
+    relevance: float
+    fade: float = 1.0
+    breadcrumb: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a search found, and the truth about how it searched.
+
+    hidden/best_hidden: what was found but fell below the threshold. cut: what the limit or the
+    token budget left out. meaning: how far meaning took part; words always do. stored: how much there is
+    to search, counted only when the answer needs it to explain itself.
+    """
+
+    hits: tuple[Hit, ...]
+    stored: int | None = None
+    hidden: int = 0
+    best_hidden: float = 0.0
+    cut: int = 0
+    meaning: Literal["ready", "warming", "missing"] = "ready"
+    pending: int = 0
+    trouble: str = ""
+
+    def notes(self) -> tuple[str, ...]:
+        """What the asker should know about this answer; empty when there is nothing to add."""
+        return tuple(self._notes())
+
+    def _notes(self) -> Iterable[str]:
+        if self.stored == 0:
+            yield "Nothing is stored yet."
+        elif self.stored is not None and not self.hits and not self.hidden:
+            yield f"Nothing matched; there {_are(self.stored, 'memory', 'memories')} to search."
+        if self.hidden:
+            found = _are(self.hidden, "hit", "hits")
+            yield f"There {found} below the threshold, not shown (best score {self.best_hidden:.3f})."
+        if self.meaning == "missing":
+            yield f"Searched by words only: {self.trouble}."
+        elif self.meaning == "warming" and not self.pending:
+            yield "Searched by words only: the embedding model is still loading."
+        elif self.pending:
+            waiting = _are(self.pending, "memory", "memories")
+            yield f"There {waiting} not embedded yet; by words they are found already."
+
+
+def _are(count: int, one: str, many: str) -> str:
+    return f"is 1 {one}" if count == 1 else f"are {count:,} {many}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """One memory as it is read: with its place in the tree and its ties."""
+
+    memory: Memory
+    relevance: float
+    parent: str | None
+    breadcrumb: tuple[str, ...]
+    children: tuple[str, ...]
+    links: tuple[Link, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Branch:
+    """A memory with what hangs below it, as far down as was asked."""
+
+    memory: Memory
+    relevance: float
+    children_count: int
+    children: tuple["Branch", ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cause:
+    """Who changes the store, through which surface, by which verb, and why: for the journal."""
+
+    verb: str
+    surface: str = ""
+    actor: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One line of the journal. before/after hold the fields that changed.
+
+    A new noun has no `before`, and an empty `after`: it is the row as it stands, less what later
+    entries changed, so that no text is kept twice.
+    """
+
+    seq: int
+    at: float
+    batch: str
+    cause: Cause
+    noun: Literal["memory", "link"]
+    id: str
+    before: Mapping[str, Any] | None
+    after: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """How much one reader sees."""
+
+    memories: int
+    roots: int
+    links: int
+    forgotten: int
+    superseded: int
+    kinds: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """What a person asks first: where the data is, how much there is, whether all is well."""
+
+    version: str
+    location: str
+    namespace: str
+    counts: Counts
+    model: str
+    meaning: Literal["ready", "warming", "missing"]
+    trouble: str
+    embedded: int
+    pending: int
+    size_bytes: int
+    last_write_at: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a self-check saw: a check by name, whether it holds, and what was seen."""
+
+    check: str
+    passed: bool
+    detail: str
+    repairable: bool = False

@@ -1,0 +1,42 @@
+"""Fuse: bring signals of different scales together, and keep the reasons."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from lore.model import Signal
+
+RRF_K = 60
+
+
+def reciprocal_rank(lists: Iterable[Sequence[str]], k: int = RRF_K) -> dict[str, float]:
+    """The sum of 1 / (k + rank) over all lists that name an id; ranks start at 1."""
+    scores: dict[str, float] = {}
+    for ranked in lists:
+        for rank, name in enumerate(ranked, start=1):
+            scores[name] = scores.get(name, 0.0) + 1 / (k + rank)
+    return scores
+
+
+def relative_to_best(values: Mapping[str, float]) -> dict[str, float]:
+    """Each value as a share of the best one; nothing positive, nothing returned."""
+    best = max(values.values(), default=0.0)
+    return {name: max(0.0, value) / best for name, value in values.items()} if best > 0 else {}
+
+
+def spread_out(values: Mapping[str, float]) -> dict[str, float]:
+    """Min-max: the weakest 0, the best 1; a single value, or all the same, is 1."""
+    if not values:
+        return {}
+    low, high = min(values.values()), max(values.values())
+    if high == low:
+        return dict.fromkeys(values, 1.0)
+    return {name: (value - low) / (high - low) for name, value in values.items()}
+
+
+def weighed(strengths: Mapping[str, float], weights: Mapping[str, float]) -> dict[str, Signal]:
+    """The signals that a policy counts; one that is not there counts as 0."""
+    return {name: Signal(strengths.get(name, 0.0), weight) for name, weight in weights.items()}
+
+
+def total(signals: Mapping[str, Signal]) -> float:
+    """The sum of all points."""
+    return sum(signal.points for signal in signals.values())

@@ -1,0 +1,65 @@
+"""Graph: how attention spreads over links, to neighbours (a reading) and beyond (a deep search)."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+
+SPREAD = 0.1
+TELEPORT = 0.3
+ITERATIONS = 3
+
+Edge = tuple[str, str, float]
+
+
+def spread(origin: str, edges: Iterable[Edge], factor: float = SPREAD) -> dict[str, float]:
+    """What reading `origin` lends to each neighbour: factor x weight, a weight above 1 counting as 1."""
+    gains: dict[str, float] = defaultdict(float)
+    for source, target, weight in edges:
+        if origin in (source, target) and source != target:
+            gains[target if source == origin else source] += factor * min(max(weight, 0.0), 1.0)
+    return dict(gains)
+
+
+def personalized_pagerank(
+    seeds: Mapping[str, float],
+    edges: Iterable[Edge],
+    teleport: float = TELEPORT,
+    iterations: int = ITERATIONS,
+) -> dict[str, float]:
+    """Walk the links both ways from the seeds, returning to them with probability `teleport`.
+
+    A node without links gives its mass back to the seeds.
+    """
+    home = _shares({node: score for node, score in seeds.items() if score > 0})
+    if not home:
+        return {}
+    ways = _ways(edges)
+    mass = dict(home)
+    for _ in range(iterations):
+        arrived: dict[str, float] = defaultdict(float)
+        stranded = 0.0
+        for node, amount in mass.items():
+            if node not in ways:
+                stranded += amount
+                continue
+            for neighbour, share in ways[node].items():
+                arrived[neighbour] += (1 - teleport) * amount * share
+        back = teleport + (1 - teleport) * stranded
+        for node, share in home.items():
+            arrived[node] += back * share
+        mass = dict(arrived)
+    return mass
+
+
+def _ways(edges: Iterable[Edge]) -> dict[str, dict[str, float]]:
+    """For each node, where a walker goes and how likely."""
+    weights: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+    for source, target, weight in edges:
+        if source != target and weight > 0:
+            weights[source][target] += weight
+            weights[target][source] += weight
+    return {node: _shares(neighbours) for node, neighbours in weights.items()}
+
+
+def _shares(amounts: Mapping[str, float]) -> dict[str, float]:
+    total = sum(amounts.values())
+    return {node: amount / total for node, amount in amounts.items()} if total else {}

@@ -1,0 +1,56 @@
+"""Policies: which signals count how much, per dialect. Data, not branches."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from lore.errors import Invalid
+from lore.text import listed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """How one dialect ranks.
+
+    weights: signal name -> weight. The signals: `similarity` (likeness, or word overlap where a memory
+    has no vector), `meaning` and `words` (each relative to the best of this search), `relevance`
+    (forgetting curve), `quality` (score / 10), `use` (logarithmic count).
+    visible_above: memories whose relevance is not above this are hidden.
+    likely_above: without a common word, a memory less similar than this is hidden as noise.
+    best_per_tree: one hit for each tree. fade_per_day: the whole score fades with disuse.
+    """
+
+    weights: Mapping[str, float]
+    candidates: int = 100
+    visible_above: float = -1.0
+    likely_above: float = -1.0
+    best_per_tree: bool = False
+    fade_per_day: float = 0.0
+    usage_cap: int = 100
+
+
+POLICIES: Mapping[str, Policy] = MappingProxyType(
+    {
+        "lore": Policy(
+            weights={"meaning": 0.45, "words": 0.45, "relevance": 0.10},
+            likely_above=0.1,
+        ),
+        "tree": Policy(
+            weights={"similarity": 0.7, "relevance": 0.3},
+            visible_above=0.05,
+            best_per_tree=True,
+        ),
+        "scored": Policy(
+            weights={"similarity": 0.45, "words": 0.30, "quality": 0.15, "use": 0.10},
+            fade_per_day=0.0077,
+        ),
+    }
+)
+
+
+def policy_named(name: str) -> Policy:
+    """The policy of that name, or Invalid with the known ones."""
+    try:
+        return POLICIES[name]
+    except KeyError:
+        raise Invalid(f"unknown policy {name!r}; known: {listed(POLICIES)}") from None

@@ -1,0 +1,180 @@
+"""The store's contract: every method is one promise, and `tests/store/test_contract.py` holds each."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+
+from lore.model import Cause, Counts, Entry, Filter, Finding, Link, Memory, Trace
+from lore.vectors import Vector
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """What there is to embed of one memory; `version` tells whether the text has changed since."""
+
+    id: str
+    text: str
+    version: int
+
+
+class Reader(ABC):
+    """What one namespace sees: its own memories, the shared ones, and the links among them.
+
+    Nothing of another namespace appears in any answer. Unknown ids are simply absent.
+    """
+
+    # --- memories
+    @abstractmethod
+    def get(self, ids: Iterable[str], forgotten: bool = False) -> dict[str, Memory]:
+        """The known ones of `ids`; the forgotten ones among them only on request."""
+
+    @abstractmethod
+    def ids_like(self, prefix: str, limit: int) -> list[str]:
+        """Ids that begin with `prefix`, forgotten ones included, in order."""
+
+    @abstractmethod
+    def select(self, where: Filter, limit: int) -> list[Memory]:
+        """The memories that pass, newest first."""
+
+    @abstractmethod
+    def count(self, where: Filter) -> int:
+        """How many memories pass."""
+
+    @abstractmethod
+    def counts(self) -> Counts:
+        """The totals for a status page."""
+
+    # --- finding: id -> strength, the best `limit` that pass, best first
+    @abstractmethod
+    def matching(self, terms: Sequence[str], limit: int, where: Filter) -> dict[str, float]:
+        """By words: any term counts, rare ones more (BM25, above 0). Terms are plain text, never syntax."""
+
+    @abstractmethod
+    def near(self, vector: Vector, model: str, limit: int, where: Filter) -> dict[str, float]:
+        """By meaning: cosine to `vector`, exact, among the vectors of the same model only."""
+
+    @abstractmethod
+    def cosines(self, vector: Vector, model: str, ids: Iterable[str]) -> dict[str, float]:
+        """The cosine of each of `ids` that has a vector of that model."""
+
+    # --- trees and links: forgotten and superseded memories take no part
+    @abstractmethod
+    def roots(self, where: Filter) -> list[Trace]:
+        """The memories without a parent."""
+
+    @abstractmethod
+    def parents(self, ids: Iterable[str]) -> dict[str, str]:
+        """child -> parent, for those that have one."""
+
+    @abstractmethod
+    def children(self, ids: Iterable[str]) -> dict[str, list[str]]:
+        """parent -> children, oldest first; an entry for each of `ids`."""
+
+    @abstractmethod
+    def ancestors(self, ids: Iterable[str]) -> dict[str, list[str]]:
+        """The way from the root down to the parent; empty for a root. Superseded ancestors count."""
+
+    @abstractmethod
+    def links(self, ids: Iterable[str], kinds: Sequence[str] = ()) -> list[Link]:
+        """The active links that touch any of `ids`, oldest first; `kinds` empty: all kinds."""
+
+    @abstractmethod
+    def get_links(self, ids: Iterable[str]) -> dict[str, Link]:
+        """Links by their own ids, ended ones and those of forgotten memories included."""
+
+    @abstractmethod
+    def all_links(self, id: str) -> list[Link]:
+        """Every link from or to this memory, ended ones and those to forgotten memories included."""
+
+    # --- the past
+    @abstractmethod
+    def history(self, id: str) -> list[Entry]:
+        """What the journal says about one memory or link, oldest first."""
+
+
+class Writer(Reader):
+    """A reader that may also write, inside one transaction; every write goes into the journal."""
+
+    @abstractmethod
+    def put(self, memories: Iterable[Memory]) -> list[Memory]:
+        """Insert or replace by id; returned as stored (alias and depth given).
+
+        Text index and vectors follow the text. Use (access counts, activation) is only taken over from
+        new memories, depth never: it follows from the links. An id outside this namespace: NotFound.
+        """
+
+    @abstractmethod
+    def put_links(self, links: Iterable[Link]) -> list[Link]:
+        """Insert or replace by (source, target, kind, type); returned as stored. Depths follow.
+
+        An end that is unknown or out of sight: NotFound. A second active parent: Invalid.
+        """
+
+    @abstractmethod
+    def put_vectors(self, model: str, vectors: Mapping[str, Vector]) -> None:
+        """Vectors for memories as they stand in this transaction."""
+
+
+class Store(ABC):
+    """The parts of a store that belong to no single reader."""
+
+    @property
+    @abstractmethod
+    def location(self) -> str:
+        """Where the data is, for a person."""
+
+    @abstractmethod
+    def reader(self, namespace: str) -> Reader:
+        """The store as `namespace` sees it."""
+
+    @abstractmethod
+    def transaction(self, namespace: str, cause: Cause, now: float) -> AbstractContextManager[Writer]:
+        """All or nothing: durable when the block ends, gone when it raises; isolated from the others."""
+
+    # --- derived state: may be lost in a power cut, because it can be recomputed or hardly matters
+    @abstractmethod
+    def touch(self, used: Iterable[str], lent: Mapping[str, float], now: float) -> None:
+        """Count one use of each of `used`, and add activation to each of `lent`. Nothing else changes."""
+
+    @abstractmethod
+    def unembedded(self, model: str, limit: int) -> list[Passage]:
+        """Some memories that have no vector of this model yet, newest first."""
+
+    @abstractmethod
+    def embed(self, model: str, vectors: Mapping[Passage, Vector]) -> int:
+        """Keep vectors for passages that have not changed meanwhile; how many were kept."""
+
+    @abstractmethod
+    def embedded(self, model: str) -> int:
+        """How many memories have a vector of this model."""
+
+    @abstractmethod
+    def pending(self, model: str) -> int:
+        """How many have none yet; quick when there are few."""
+
+    # --- care
+    @abstractmethod
+    def last_write_at(self) -> float | None:
+        """When the journal last grew."""
+
+    @abstractmethod
+    def size_bytes(self) -> int:
+        """What the store takes on disk."""
+
+    @abstractmethod
+    def check(self) -> list[Finding]:
+        """Look at everything that could be wrong; change nothing."""
+
+    @abstractmethod
+    def rebuild(self) -> None:
+        """Make all derived state anew from the canonical rows."""
+
+    @abstractmethod
+    def backup(self, target: Path) -> None:
+        """A complete, consistent copy while others go on writing."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of everything; a second call does nothing."""

@@ -1,0 +1,197 @@
+"""Care: does the file keep what it promises, and can derived state be made anew?"""
+
+import os
+import stat
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import apsw
+import numpy as np
+
+from lore.model import Finding
+from lore.store.connections import Connections
+from lore.store.index.codes import code_of
+
+NETWORK_FILESYSTEMS = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "virtiofs", "fuse.sshfs"})
+SAMPLE = 2_000
+
+TRUE_DEPTHS = """
+    WITH RECURSIVE tree (node, depth) AS (
+        SELECT alias, 0 FROM memory WHERE alias NOT IN (
+            SELECT target FROM link WHERE kind = 'hierarchical' AND active = 1)
+        UNION
+        SELECT l.target, tree.depth + 1 FROM link l JOIN tree ON l.source = tree.node
+            WHERE l.kind = 'hierarchical' AND l.active = 1
+    )
+"""
+WRONG_DEPTHS = f"{TRUE_DEPTHS} SELECT count(*) FROM memory LEFT JOIN tree ON node = alias WHERE memory.depth IS NOT tree.depth"
+LOST_EMBEDDINGS = """
+    SELECT count(*) FROM memory m LEFT JOIN embedding e ON e.memory = m.alias LEFT JOIN vector v
+        ON v.memory = m.alias WHERE e.memory IS NULL OR (e.model != '') != (v.data IS NOT NULL)
+        OR (e.model != '') != (e.code IS NOT NULL) OR e.model != coalesce(v.model, '')
+"""
+LOST_TRACES = "SELECT count(*) FROM memory WHERE alias NOT IN (SELECT memory FROM trace)"
+UNJOURNALED = "SELECT count(*) FROM memory WHERE id NOT IN (SELECT id FROM journal WHERE noun = 'memory')"
+CODES = f"""
+    SELECT e.code, v.data FROM embedding e JOIN vector v ON v.memory = e.memory WHERE e.model != ''
+        ORDER BY e.seq DESC LIMIT {SAMPLE}
+"""
+
+
+def check(connections: Connections) -> list[Finding]:
+    """All findings, good and bad; a broken file still yields findings instead of an exception."""
+    findings = [_permissions(connections.path), _filesystem(connections.path)]
+    with connections.alone() as connection:
+        findings += [_guarded(name, look, connection) for name, look in CHECKS.items()]
+    return findings
+
+
+def _guarded(name: str, look: Callable[[apsw.Connection], Finding], connection: apsw.Connection) -> Finding:
+    try:
+        return look(connection)
+    except apsw.Error as error:
+        return Finding(name, False, f"could not be checked: {error}")
+
+
+def _permissions(path: Path) -> Finding:
+    open_to_others = [
+        str(place)
+        for place in (path, path.with_name(path.name + "-wal"))
+        if place.exists() and stat.S_IMODE(place.stat().st_mode) & 0o077 and sys.platform != "win32"
+    ]
+    if open_to_others:
+        return Finding("permissions", False, f"others may read {', '.join(open_to_others)}", repairable=True)
+    return Finding("permissions", True, "only you can read the files")
+
+
+def _filesystem(path: Path) -> Finding:
+    kind = _filesystem_of(path)
+    if kind in NETWORK_FILESYSTEMS:
+        return Finding("filesystem", False, f"{kind} is a network file system: SQLite can lose data there")
+    return Finding("filesystem", True, f"local ({kind})" if kind else "not determined on this system")
+
+
+def _filesystem_of(path: Path) -> str:
+    mounts = Path("/proc/self/mountinfo")
+    if not mounts.exists():
+        return ""
+    best, kind = "", ""
+    for line in mounts.read_text(errors="replace").splitlines():
+        mounted, _, rest = line.partition(" - ")
+        point = mounted.split()[4]
+        if path.resolve().is_relative_to(point) and len(point) >= len(best):
+            best, kind = point, rest.split()[0]
+    return kind
+
+
+def _integrity(connection: apsw.Connection) -> Finding:
+    rows = [str(line) for (line,) in connection.execute("PRAGMA integrity_check(5)").fetchall()]
+    return Finding("integrity", rows == ["ok"], "; ".join(rows))
+
+
+def _references(connection: apsw.Connection) -> Finding:
+    broken = len(connection.execute("PRAGMA foreign_key_check").fetchall())
+    return Finding(
+        "references", not broken, f"{broken} rows point nowhere" if broken else "all rows have their ends"
+    )
+
+
+def _words(connection: apsw.Connection) -> Finding:
+    try:
+        connection.execute("INSERT INTO words (words, rank) VALUES ('integrity-check', 1)")
+    except apsw.CorruptError:
+        return Finding("words", False, "the text index disagrees with the memories", repairable=True)
+    ((count,),) = connection.execute("SELECT count(*) FROM memory").fetchall()
+    return Finding("words", True, f"the text index agrees with {count} memories")
+
+
+def _vectors(connection: apsw.Connection) -> Finding:
+    lost = _number(connection, LOST_EMBEDDINGS)
+    pairs = connection.execute(CODES).fetchall()
+    wrong = sum(code != _code(data) for code, data in pairs)
+    if lost or wrong:
+        return Finding("vectors", False, f"{lost} incomplete, {wrong} with a wrong code", repairable=True)
+    count = _number(connection, "SELECT count(*) FROM vector")
+    return Finding("vectors", True, f"{count} vectors, each complete and with its code")
+
+
+def _code(data: Any) -> bytes:
+    vector = np.frombuffer(data, "<f4")
+    return bytes(code_of(vector[np.newaxis])[0])
+
+
+def _use(connection: apsw.Connection) -> Finding:
+    lost = _number(connection, LOST_TRACES)
+    return Finding(
+        "use",
+        not lost,
+        f"{lost} memories without counters" if lost else "every memory has its counters",
+        True,
+    )
+
+
+def _trees(connection: apsw.Connection) -> Finding:
+    wrong = _number(connection, WRONG_DEPTHS)
+    detail = f"{wrong} depths disagree with the links" if wrong else "every depth agrees with the links"
+    return Finding("trees", not wrong, detail, repairable=True)
+
+
+def _journal(connection: apsw.Connection) -> Finding:
+    missing = _number(connection, UNJOURNALED)
+    detail = f"{missing} memories without an entry" if missing else "every memory has its entry"
+    return Finding("journal", not missing, detail)
+
+
+def _number(connection: apsw.Connection, statement: str) -> int:
+    ((number,),) = connection.execute(statement).fetchall()
+    return int(str(number))
+
+
+CHECKS: dict[str, Callable[[apsw.Connection], Finding]] = {
+    "integrity": _integrity,
+    "references": _references,
+    "words": _words,
+    "vectors": _vectors,
+    "use": _use,
+    "trees": _trees,
+    "journal": _journal,
+}
+
+
+def rebuild(connections: Connections) -> None:
+    """Words, depths and counters from the rows; damaged vectors are dropped, to be embedded again."""
+    _close_to_others(connections.path)
+    with connections.writing() as connection:
+        connection.execute("INSERT INTO words (words) VALUES ('rebuild')")
+        connection.execute(
+            f"{TRUE_DEPTHS} UPDATE memory SET depth = tree.depth FROM tree"
+            " WHERE alias = tree.node AND memory.depth != tree.depth"
+        )
+        connection.execute(
+            "INSERT OR IGNORE INTO trace SELECT alias, 0, 0, NULL, NULL, 0.0, NULL FROM memory"
+        )
+        connection.execute("INSERT OR IGNORE INTO embedding SELECT alias, '', 0, 0, NULL FROM memory")
+        for alias in _damaged_vectors(connection):
+            connection.execute(
+                "UPDATE embedding SET model = '', version = version + 1, seq = 0, code = NULL WHERE memory = ?",
+                (alias,),
+            )
+            connection.execute("DELETE FROM vector WHERE memory = ?", (alias,))
+
+
+def _damaged_vectors(connection: apsw.Connection) -> list[int]:
+    rows = connection.execute(
+        "SELECT e.memory, e.model, e.code, v.data FROM embedding e LEFT JOIN vector v ON v.memory = e.memory"
+        " WHERE e.model != '' OR v.data IS NOT NULL"
+    )
+    return [alias for alias, model, code, data in rows if not model or not data or code != _code(data)]
+
+
+def _close_to_others(path: Path) -> None:
+    if sys.platform == "win32":
+        return
+    for file in (path, path.with_name(path.name + "-wal"), path.with_name(path.name + "-shm")):
+        if file.exists():
+            os.chmod(file, 0o600)

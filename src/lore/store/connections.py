@@ -1,0 +1,215 @@
+"""Connections to one SQLite file: a few readers, one durable writer, one for derived state."""
+
+import os
+import queue
+import random
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import apsw
+
+from lore.errors import LoreError, Unavailable
+
+OLDEST_SQLITE = (3, 51, 3)
+BUSY_SECONDS = 30.0
+READERS = 4
+CACHE_KIB = 16_000
+
+SETTINGS = (
+    "PRAGMA foreign_keys = ON",
+    "PRAGMA trusted_schema = OFF",
+    "PRAGMA cell_size_check = ON",
+    "PRAGMA temp_store = MEMORY",
+    f"PRAGMA cache_size = -{CACHE_KIB}",
+)
+DURABLE = ("PRAGMA secure_delete = ON", "PRAGMA synchronous = FULL")
+DERIVED = ("PRAGMA secure_delete = ON", "PRAGMA synchronous = NORMAL")
+
+
+class Connections:
+    """Opens the file once, hands connections out, and says in plain words what went wrong.
+
+    A write that is acknowledged went through the durable connection: WAL with synchronous=FULL. Writers
+    of one process take turns here; writers of several processes take turns by short random waits, which
+    is fairer than SQLite's own growing ones.
+    """
+
+    def __init__(self, path: Path) -> None:
+        require_sqlite()
+        self.path = path
+        self._writing = threading.RLock()
+        self._readers: queue.LifoQueue[apsw.Connection | None] = queue.LifoQueue()
+        self._writers: dict[tuple[str, ...], apsw.Connection] = {}
+        self._closed = False
+        with plainly(path):
+            self._prepare()
+        for _ in range(READERS):
+            self._readers.put(None)
+
+    def _prepare(self) -> None:
+        self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with suppress(FileExistsError):
+            os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        writer = self._writer(DURABLE)
+        (mode,) = writer.execute("PRAGMA journal_mode = WAL").fetchall()[0]
+        if mode != "wal":
+            raise Unavailable(
+                f"{self.path} cannot be used safely: SQLite offers journal mode {mode}, not WAL"
+            )
+        self._file = _identity(self.path)
+
+    def _connect(self, settings: tuple[str, ...], flags: int) -> apsw.Connection:
+        connection = apsw.Connection(str(self.path), flags=flags, statementcachesize=200)
+        connection.set_busy_handler(_Patience())
+        for setting in (*SETTINGS, *settings, *_full_fsync()):
+            connection.execute(setting)
+        return connection
+
+    def _writer(self, settings: tuple[str, ...]) -> apsw.Connection:
+        if settings not in self._writers:
+            self._writers[settings] = self._connect(settings, apsw.SQLITE_OPEN_READWRITE)
+        return self._writers[settings]
+
+    @contextmanager
+    def reading(self) -> Iterator[apsw.Connection]:
+        """A connection to read with; others read and write meanwhile."""
+        self._refuse_if_closed()
+        connection = self._readers.get()
+        try:
+            with plainly(self.path):
+                if connection is None:
+                    connection = self._connect(("PRAGMA query_only = ON",), apsw.SQLITE_OPEN_READWRITE)
+                yield connection
+        finally:
+            self._readers.put(connection)
+
+    @contextmanager
+    def writing(self, settings: tuple[str, ...] = DURABLE) -> Iterator[apsw.Connection]:
+        """One transaction: committed when the block ends, rolled back when it raises."""
+        with self._writing, plainly(self.path):
+            self._refuse_if_closed()
+            self._refuse_if_replaced()
+            connection = self._writer(settings)
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            finally:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+
+    @contextmanager
+    def alone(self) -> Iterator[apsw.Connection]:
+        """The durable connection outside a transaction, for care-taking."""
+        with self._writing, plainly(self.path):
+            self._refuse_if_closed()
+            yield self._writer(DURABLE)
+
+    @contextmanager
+    def aside(self) -> Iterator[apsw.Connection]:
+        """A connection of its own for a long read, such as a copy; nobody waits for it."""
+        with plainly(self.path):
+            self._refuse_if_closed()
+            connection = self._connect(DURABLE, apsw.SQLITE_OPEN_READWRITE)
+            try:
+                yield connection
+            finally:
+                connection.close()
+
+    def _refuse_if_closed(self) -> None:
+        if self._closed:
+            raise Unavailable("this store is closed")
+
+    def _refuse_if_replaced(self) -> None:
+        """A file that was deleted or swapped under us would take writes and lose them."""
+        try:
+            same = _identity(self.path) == self._file
+        except FileNotFoundError:
+            same = False
+        if not same:
+            raise Unavailable(f"{self.path} was removed or replaced while Lore was running; restart Lore")
+
+    def close(self) -> None:
+        """Close all; the write-ahead log is folded into the file by the last one out."""
+        with self._writing:
+            if self._closed:
+                return
+            self._closed = True
+            for _ in range(READERS):
+                if (connection := self._readers.get()) is not None:
+                    connection.close()
+                self._readers.put(None)
+            for connection in self._writers.values():
+                with suppress(apsw.Error):
+                    connection.close()
+
+
+def require_sqlite(version: str | None = None) -> None:
+    """Refuse a SQLite library with the WAL-reset bug: it can corrupt a file that two processes share."""
+    version = version or apsw.sqlite_lib_version()
+    if tuple(map(int, version.split("."))) < OLDEST_SQLITE:
+        wanted = ".".join(map(str, OLDEST_SQLITE))
+        raise Unavailable(
+            f"SQLite {version} is too old to be safe; Lore needs {wanted} (pip install -U apsw)"
+        )
+
+
+@contextmanager
+def plainly(path: Path) -> Iterator[None]:
+    """Turn what SQLite and the operating system say into an error that a person can act on."""
+    try:
+        yield
+    except LoreError:
+        raise
+    except apsw.Error as error:
+        raise Unavailable(_explained(error, path)) from error
+    except PermissionError as error:
+        raise Unavailable(f"no permission for {error.filename}") from error
+    except OSError as error:
+        raise Unavailable(f"{path} cannot be used: {error.strerror or error}") from error
+
+
+_EXPLANATIONS: tuple[tuple[type[apsw.Error], str], ...] = (
+    (apsw.FullError, "the disk is full; nothing was saved. Free some space and try again"),
+    (apsw.ReadOnlyError, "the file or its folder is read-only; nothing was saved"),
+    (apsw.NotADBError, "this is not a Lore database (or it is damaged); move it away or restore a backup"),
+    (apsw.CorruptError, "the database is damaged; run `lore doctor`, or restore a backup"),
+    (apsw.CantOpenError, "the file cannot be opened; does its folder exist, and may you write there?"),
+    (apsw.BusyError, f"another process kept it locked for {BUSY_SECONDS:.0f} seconds; nothing was saved"),
+    (apsw.IOError, "the disk reported an error; nothing was saved"),
+)
+
+
+def _explained(error: apsw.Error, path: Path) -> str:
+    for kind, explanation in _EXPLANATIONS:
+        if isinstance(error, kind):
+            return f"{path}: {explanation}"
+    return f"{path}: {error}"
+
+
+class _Patience:
+    """SQLite's busy handler: wait a random moment, give up after BUSY_SECONDS."""
+
+    def __init__(self) -> None:
+        self._since = 0.0
+
+    def __call__(self, tries: int) -> bool:
+        if tries == 0:
+            self._since = time.monotonic()
+        time.sleep(random.uniform(0.0005, 0.003))
+        return time.monotonic() - self._since < BUSY_SECONDS
+
+
+def _full_fsync() -> tuple[str, ...]:
+    if sys.platform == "darwin":
+        return ("PRAGMA fullfsync = ON", "PRAGMA checkpoint_fullfsync = ON")
+    return ()
+
+
+def _identity(path: Path) -> tuple[int, int]:
+    status = os.stat(path)
+    return status.st_dev, status.st_ino

@@ -1,0 +1,132 @@
+"""Migrations: named steps, each applied once, in order. A step that was released never changes."""
+
+MIGRATIONS: dict[str, str] = {
+    "0001 memories, links, words, vectors, journal": """
+        CREATE TABLE memory (
+            alias INTEGER PRIMARY KEY AUTOINCREMENT,
+            id TEXT NOT NULL UNIQUE,
+            namespace TEXT NOT NULL,
+            kind TEXT NOT NULL,
+            type TEXT NOT NULL,
+            depth INTEGER NOT NULL,
+            status TEXT NOT NULL,
+            importance REAL NOT NULL,
+            score REAL NOT NULL,
+            confidence REAL,
+            confidence_count INTEGER NOT NULL,
+            source TEXT NOT NULL,
+            source_type TEXT NOT NULL,
+            session TEXT NOT NULL,
+            channel TEXT NOT NULL,
+            trust REAL NOT NULL,
+            created_at REAL NOT NULL,
+            updated_at REAL NOT NULL,
+            superseded_by TEXT,
+            superseded_at REAL,
+            forgotten_at REAL,
+            forgotten_reason TEXT NOT NULL,
+            flags TEXT NOT NULL,
+            metadata TEXT NOT NULL,
+            title TEXT NOT NULL,
+            summary TEXT NOT NULL,
+            context TEXT NOT NULL,
+            content TEXT NOT NULL
+        ) STRICT; -- long texts last: a filter reads a row only up to the columns it needs
+        CREATE INDEX memory_current ON memory (namespace, created_at)
+            WHERE forgotten_at IS NULL AND superseded_by IS NULL;
+        CREATE INDEX memory_kind ON memory (kind, namespace);
+        CREATE INDEX memory_session ON memory (session) WHERE session != '';
+        CREATE INDEX memory_title ON memory (namespace, title) WHERE title != '';
+
+        CREATE TABLE trace (
+            memory INTEGER PRIMARY KEY REFERENCES memory (alias) ON DELETE CASCADE,
+            access_count INTEGER NOT NULL,
+            access_days INTEGER NOT NULL,
+            last_accessed_at REAL,
+            last_reinforced_at REAL,
+            activation REAL NOT NULL,
+            activated_at REAL
+        ) STRICT;
+
+        CREATE TABLE link (
+            alias INTEGER PRIMARY KEY AUTOINCREMENT,
+            id TEXT NOT NULL UNIQUE,
+            source INTEGER NOT NULL REFERENCES memory (alias) ON DELETE CASCADE,
+            target INTEGER NOT NULL REFERENCES memory (alias) ON DELETE CASCADE,
+            kind TEXT NOT NULL,
+            type TEXT NOT NULL,
+            weight REAL NOT NULL,
+            score REAL NOT NULL,
+            confidence REAL,
+            confidence_count INTEGER NOT NULL,
+            reason TEXT NOT NULL,
+            active INTEGER NOT NULL,
+            ended_at REAL,
+            created_at REAL NOT NULL,
+            updated_at REAL NOT NULL,
+            created_by TEXT NOT NULL,
+            UNIQUE (source, target, kind, type)
+        ) STRICT;
+        CREATE INDEX link_target ON link (target, kind);
+        CREATE UNIQUE INDEX link_one_parent ON link (target) WHERE kind = 'hierarchical' AND active = 1;
+
+        CREATE VIRTUAL TABLE words USING fts5 (
+            title, summary, content, context,
+            content = 'memory', content_rowid = 'alias',
+            tokenize = 'porter unicode61 remove_diacritics 2'
+        );
+        INSERT INTO words (words, rank) VALUES ('secure-delete', 1);
+
+        CREATE TABLE embedding (
+            memory INTEGER PRIMARY KEY REFERENCES memory (alias) ON DELETE CASCADE,
+            model TEXT NOT NULL,
+            version INTEGER NOT NULL,
+            seq INTEGER NOT NULL,
+            code BLOB
+        ) STRICT;
+        CREATE INDEX embedding_model ON embedding (model, seq);
+        CREATE INDEX embedding_seq ON embedding (seq);
+        CREATE TABLE vector (
+            memory INTEGER PRIMARY KEY REFERENCES memory (alias) ON DELETE CASCADE,
+            model TEXT NOT NULL,
+            data BLOB NOT NULL
+        ) STRICT;
+
+        CREATE TABLE journal (
+            seq INTEGER PRIMARY KEY AUTOINCREMENT,
+            at REAL NOT NULL,
+            batch TEXT NOT NULL,
+            verb TEXT NOT NULL,
+            surface TEXT NOT NULL,
+            actor TEXT NOT NULL,
+            reason TEXT NOT NULL,
+            noun TEXT NOT NULL,
+            id TEXT NOT NULL,
+            before TEXT,
+            after TEXT
+        ) STRICT;
+        CREATE INDEX journal_id ON journal (id);
+
+        CREATE TRIGGER memory_inserted AFTER INSERT ON memory BEGIN
+            INSERT INTO words (rowid, title, summary, content, context)
+                VALUES (new.alias, new.title, new.summary, new.content, new.context);
+            INSERT INTO embedding (memory, model, version, seq) VALUES (new.alias, '', 0, 0);
+        END;
+        CREATE TRIGGER memory_reworded AFTER UPDATE OF title, summary, content, context ON memory
+            WHEN (old.title, old.summary, old.content, old.context)
+                != (new.title, new.summary, new.content, new.context) BEGIN
+            INSERT INTO words (words, rowid, title, summary, content, context)
+                VALUES ('delete', old.alias, old.title, old.summary, old.content, old.context);
+            INSERT INTO words (rowid, title, summary, content, context)
+                VALUES (new.alias, new.title, new.summary, new.content, new.context);
+            UPDATE embedding SET model = '', version = version + 1, seq = 0, code = NULL
+                WHERE memory = new.alias;
+            DELETE FROM vector WHERE memory = new.alias;
+        END;
+        CREATE TRIGGER memory_deleted AFTER DELETE ON memory BEGIN
+            INSERT INTO words (words, rowid, title, summary, content, context)
+                VALUES ('delete', old.alias, old.title, old.summary, old.content, old.context);
+        END;
+    """,
+}
+"""Expand first, contract in a later release: an older Lore may still have the file open."""

@@ -1,0 +1,248 @@
+"""Reading: the store as one namespace sees it, in SQL."""
+
+import json
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
+from typing import Any, Literal, cast
+
+import numpy as np
+
+from lore.model import Cause, Counts, Entry, Filter, Link, Memory, Trace
+from lore.store import sql
+from lore.store.base import Reader
+from lore.store.meaning import Meaning, Scope
+from lore.vectors import Vector
+
+WORD_WEIGHTS = "4.0, 2.0, 1.0, 1.0"
+"""How much a word counts in title, summary, content and context."""
+
+SCORED_AT_MOST = 5_000
+"""Among how many occurrences of its words a question chooses."""
+
+CHAIN_LIMIT = 1_000
+"""A tree deeper than this is a cycle, which the writers prevent."""
+
+
+class SqlReader(Reader):
+    """Every statement goes through `_rows`, which binds the namespace; `sight` must stand in each."""
+
+    def __init__(self, rows: sql.Rows, namespace: str, meaning: Meaning) -> None:
+        self._source = rows
+        self._namespace = namespace
+        self._meaning = meaning
+
+    def _rows(self, statement: str, **parameters: Any) -> list[sql.Row]:
+        return self._source(statement, {"namespace": self._namespace, **parameters})
+
+    def _sight(self, table: str = "m") -> str:
+        return sql.sight(self._namespace, table)
+
+    # --- memories
+    def get(self, ids: Iterable[str], forgotten: bool = False) -> dict[str, Memory]:
+        hidden = "" if forgotten else " AND m.forgotten_at IS NULL"
+        rows = self._rows(
+            f"{sql.MEMORY_ROWS} WHERE m.id IN ({sql.IDS}) AND {self._sight()}{hidden}",
+            ids=sql.listed_ids(ids),
+        )
+        return {memory.id: memory for memory in map(sql.memory_of, rows)}
+
+    def ids_like(self, prefix: str, limit: int) -> list[str]:
+        rows = self._rows(
+            "SELECT m.id FROM memory m WHERE m.id >= :low AND m.id < :high"
+            f" AND {self._sight()} ORDER BY m.id LIMIT :limit",
+            low=prefix,
+            high=prefix + "\U0010ffff",
+            limit=limit,
+        )
+        return [id for (id,) in rows]
+
+    def select(self, where: Filter, limit: int) -> list[Memory]:
+        clause, parameters = sql.passing(where)
+        rows = self._rows(
+            f"{sql.MEMORY_ROWS} WHERE {self._sight()}{clause}"
+            " ORDER BY m.created_at DESC, m.alias DESC LIMIT :limit",
+            limit=limit,
+            **parameters,
+        )
+        return [sql.memory_of(row) for row in rows]
+
+    def count(self, where: Filter) -> int:
+        clause, parameters = sql.passing(where)
+        rows = self._rows(f"SELECT count(*) FROM memory m WHERE {self._sight()}{clause}", **parameters)
+        return int(rows[0][0])
+
+    def counts(self) -> Counts:
+        current = sql.CURRENT.format(m="m")
+        kinds = self._rows(
+            f"SELECT m.kind, count(*) FROM memory m WHERE {self._sight()} AND {current} GROUP BY 1 ORDER BY 1"
+        )
+        rest = self._rows(
+            f"SELECT total(m.forgotten_at IS NOT NULL),"
+            " total(m.forgotten_at IS NULL AND m.superseded_by IS NOT NULL)"
+            f" FROM memory m WHERE {self._sight()} AND NOT ({current})"
+        )
+        (links,) = self._rows(f"SELECT count(*) FROM ({self._link_rows('1')})")
+        return Counts(
+            memories=sum(count for _, count in kinds),
+            roots=len(self.roots(Filter())),
+            links=links[0],
+            forgotten=int(rest[0][0]),
+            superseded=int(rest[0][1]),
+            kinds=dict(cast(list[tuple[str, int]], kinds)),
+        )
+
+    # --- finding
+    def matching(self, terms: Sequence[str], limit: int, where: Filter) -> dict[str, float]:
+        telling = self._telling([f'"{term.replace(chr(34), chr(34) * 2)}"' for term in terms])
+        if not telling:
+            return {}
+        clause, parameters = sql.passing(where)
+        rows = self._rows(
+            f"SELECT m.id, -bm25(words, {WORD_WEIGHTS}) AS strength FROM words"
+            f" JOIN memory m ON m.alias = words.rowid WHERE words MATCH :words AND {self._sight()}{clause}"
+            " ORDER BY strength DESC, m.alias LIMIT :limit",
+            words=" OR ".join(telling),
+            limit=limit,
+            **parameters,
+        )
+        return dict(cast(list[tuple[str, float]], rows))
+
+    def _telling(self, terms: Sequence[str]) -> list[str]:
+        """The rarest terms, as long as all they occur in can be scored in good time; at least one.
+
+        What a common word adds to a score is little, and finding all that it occurs in is most of the work.
+        """
+        counts = {term: self._occurrences(term) for term in terms}
+        known = sorted((term for term in terms if counts[term]), key=lambda term: counts[term])
+        totals = list(accumulate(counts[term] for term in known))
+        return [term for at, term in enumerate(known) if at == 0 or totals[at] <= SCORED_AT_MOST]
+
+    def _occurrences(self, term: str) -> int:
+        """In how many memories of the whole store; beyond the bound it does not matter how many."""
+        bounded = f"SELECT 1 FROM words WHERE words MATCH :term LIMIT {SCORED_AT_MOST + 1}"
+        return int(self._rows(f"SELECT count(*) FROM ({bounded})", term=term)[0][0])
+
+    def near(self, vector: Vector, model: str, limit: int, where: Filter) -> dict[str, float]:
+        clause, parameters = sql.passing(where)
+        scope = Scope(self._source, f"{self._sight()}{clause}", {"namespace": self._namespace, **parameters})
+        return self._meaning.nearest(vector, model, limit, scope, narrow=not where.open)
+
+    def cosines(self, vector: Vector, model: str, ids: Iterable[str]) -> dict[str, float]:
+        rows = self._rows(
+            f"SELECT m.alias FROM memory m WHERE m.id IN ({sql.IDS}) AND {self._sight()}",
+            ids=sql.listed_ids(ids),
+        )
+        known = np.fromiter((alias for (alias,) in rows), np.int64, len(rows))
+        return Scope(self._source, self._sight(), {"namespace": self._namespace}).cosines(
+            vector, model, known
+        )
+
+    # --- trees and links
+    def roots(self, where: Filter) -> list[Trace]:
+        clause, parameters = sql.passing(where)
+        rows = self._rows(
+            "SELECT m.id, m.importance, m.created_at, t.access_count, t.last_reinforced_at, t.activation,"
+            " t.activated_at FROM memory m JOIN trace t ON t.memory = m.alias"
+            f" WHERE {self._sight()}{clause} AND NOT EXISTS ("
+            "SELECT 1 FROM link l JOIN memory p ON p.alias = l.source WHERE l.target = m.alias"
+            f" AND l.kind = 'hierarchical' AND l.active = 1 AND {self._sight('p')})",
+            **parameters,
+        )
+        fields = tuple(Trace.__dataclass_fields__)
+        return [Trace(**dict(zip(fields, row, strict=True))) for row in rows]
+
+    def parents(self, ids: Iterable[str]) -> dict[str, str]:
+        return {id: way[-1] for id, way in self.ancestors(ids).items() if way}
+
+    def children(self, ids: Iterable[str]) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {id: [] for id in ids}
+        rows = self._rows(
+            "SELECT p.id, m.id FROM link l JOIN memory p ON p.alias = l.source"
+            " JOIN memory m ON m.alias = l.target WHERE l.kind = 'hierarchical' AND l.active = 1"
+            f" AND p.id IN ({sql.IDS}) AND {self._sight('p')} AND {self._sight()}"
+            f" AND {sql.CURRENT.format(m='m')} ORDER BY l.created_at, l.alias",
+            ids=sql.listed_ids(found),
+        )
+        for parent, child in rows:
+            found[parent].append(child)
+        return found
+
+    def ancestors(self, ids: Iterable[str]) -> dict[str, list[str]]:
+        rows = self._rows(
+            f"""
+            WITH RECURSIVE up (start, node, step) AS (
+                SELECT m.id, m.alias, 0 FROM memory m WHERE m.id IN ({sql.IDS}) AND {self._sight()}
+                UNION ALL
+                SELECT up.start, l.source, up.step + 1 FROM up JOIN link l ON l.target = up.node
+                    JOIN memory p ON p.alias = l.source
+                    WHERE l.kind = 'hierarchical' AND l.active = 1 AND up.step < {CHAIN_LIMIT}
+                    AND {self._sight("p")}
+            ) SELECT up.start, m.id, up.step FROM up JOIN memory m ON m.alias = up.node
+                ORDER BY up.step DESC""",
+            ids=sql.listed_ids(ids),
+        )
+        found: dict[str, list[str]] = {start: [] for start, _, step in rows if step == 0}
+        for start, id, step in rows:
+            if step:
+                found[start].append(id)
+        return found
+
+    def links(self, ids: Iterable[str], kinds: Sequence[str] = ()) -> list[Link]:
+        kind = "AND l.kind IN (SELECT value FROM json_each(:kinds))" if kinds else ""
+        ends = f"SELECT alias FROM memory WHERE id IN ({sql.IDS})"
+        touching = " UNION ".join(
+            self._link_rows(f"l.{end} IN ({ends}) {kind}") for end in ("source", "target")
+        )
+        rows = self._rows(
+            f"SELECT * FROM ({touching}) ORDER BY created_at, alias",
+            ids=sql.listed_ids(ids),
+            kinds=json.dumps(list(kinds)),
+        )
+        return [sql.link_of(row) for row in rows]
+
+    def _link_rows(self, condition: str) -> str:
+        """Active links between two memories that are in sight and current."""
+        return (
+            f"{sql.LINK_ROWS} WHERE l.active = 1 AND {self._sight('s')} AND {self._sight('e')}"
+            f" AND {sql.CURRENT.format(m='s')} AND {sql.CURRENT.format(m='e')} AND {condition}"
+        )
+
+    def get_links(self, ids: Iterable[str]) -> dict[str, Link]:
+        rows = self._rows(
+            f"{sql.LINK_ROWS} WHERE l.id IN ({sql.IDS}) AND {self._sight('s')} AND {self._sight('e')}",
+            ids=sql.listed_ids(ids),
+        )
+        return {link.id: link for link in map(sql.link_of, rows)}
+
+    def all_links(self, id: str) -> list[Link]:
+        rows = self._rows(
+            f"{sql.LINK_ROWS} WHERE (SELECT alias FROM memory WHERE id = :id) IN (l.source, l.target)"
+            f" AND {self._sight('s')} AND {self._sight('e')} ORDER BY l.created_at, l.alias",
+            id=id,
+        )
+        return [sql.link_of(row) for row in rows]
+
+    # --- the past
+    def history(self, id: str) -> list[Entry]:
+        if not self.get([id], forgotten=True) and not self.get_links([id]):
+            return []
+        rows = self._rows(
+            "SELECT seq, at, batch, verb, surface, actor, reason, noun, id, before, after"
+            " FROM journal WHERE id = :id ORDER BY seq",
+            id=id,
+        )
+        return [_entry_of(row) for row in rows]
+
+
+def _entry_of(row: sql.Row) -> Entry:
+    seq, at, batch, verb, surface, actor, reason, noun, id, before, after = row
+    return Entry(
+        seq=seq,
+        at=at,
+        batch=batch,
+        cause=Cause(verb=verb, surface=surface, actor=actor, reason=reason),
+        noun=cast(Literal["memory", "link"], noun),
+        id=id,
+        before=None if before is None else json.loads(before),
+        after=None if after is None else json.loads(after),
+    )

@@ -1,0 +1,145 @@
+"""SQL: how nouns become rows and back, and how a Filter becomes a WHERE clause."""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from lore.model import SHARED, Filter, Link, Memory
+
+USE = (
+    "access_count",
+    "access_days",
+    "last_accessed_at",
+    "last_reinforced_at",
+    "activation",
+    "activated_at",
+)
+"""The fields of a Memory that reading changes; they live in `trace`."""
+
+KNOWLEDGE = (
+    "namespace", "kind", "type", "title", "summary", "content", "context", "status", "importance", "score",
+    "confidence", "confidence_count", "source", "source_type", "session", "channel", "trust", "created_at",
+    "updated_at", "superseded_by", "superseded_at", "forgotten_at", "forgotten_reason", "flags", "metadata",
+)  # fmt: skip
+"""The fields of a Memory that a writer decides."""
+
+LINK = (
+    "kind", "type", "weight", "score", "confidence", "confidence_count", "reason", "active", "ended_at",
+    "created_at", "updated_at", "created_by",
+)  # fmt: skip
+"""The fields of a Link besides its ids and ends."""
+
+MEMORY_COLUMNS = ", ".join(
+    ["m.alias", "m.id", "m.depth", *(f"m.{name}" for name in KNOWLEDGE), *(f"t.{name}" for name in USE)]
+)
+MEMORY_FIELDS = ("alias", "id", "depth", *KNOWLEDGE, *USE)
+MEMORY_ROWS = f"SELECT {MEMORY_COLUMNS} FROM memory m JOIN trace t ON t.memory = m.alias"
+
+LINK_FIELDS = ("alias", "id", "source", "target", *LINK)
+LINK_ROWS = (
+    f"SELECT l.alias, l.id, s.id, e.id, {', '.join(f'l.{name}' for name in LINK)} FROM link l"
+    " JOIN memory s ON s.alias = l.source JOIN memory e ON e.alias = l.target"
+)
+
+IDS = "SELECT value FROM json_each(:ids)"
+CURRENT = "{m}.forgotten_at IS NULL AND {m}.superseded_by IS NULL"
+BELOW = """
+    m.alias IN (
+        WITH RECURSIVE below (node) AS (
+            SELECT l.target FROM link l JOIN memory p ON p.alias = l.source
+                WHERE p.id = :under AND l.kind = 'hierarchical' AND l.active = 1
+            UNION
+            SELECT l.target FROM link l JOIN below ON l.source = below.node
+                WHERE l.kind = 'hierarchical' AND l.active = 1
+        ) SELECT node FROM below
+    )"""
+
+Row = tuple[Any, ...]
+Parameters = dict[str, Any]
+Rows = Callable[[str, Parameters], list[Row]]
+"""Runs one statement to its end."""
+
+
+def memory_of(row: Row) -> Memory:
+    """A row of MEMORY_ROWS as a Memory."""
+    fields = dict(zip(MEMORY_FIELDS, row, strict=True))
+    fields["flags"] = frozenset() if fields["flags"] == "[]" else frozenset(json.loads(fields["flags"]))
+    fields["metadata"] = {} if fields["metadata"] == "{}" else json.loads(fields["metadata"])
+    return Memory(**fields)
+
+
+def link_of(row: Row) -> Link:
+    """A row of LINK_ROWS as a Link."""
+    fields = dict(zip(LINK_FIELDS, row, strict=True))
+    fields["active"] = bool(fields["active"])
+    return Link(**fields)
+
+
+def columns_of(memory: Memory) -> Parameters:
+    """What a writer decides about a memory, as column values."""
+    columns = {name: getattr(memory, name) for name in KNOWLEDGE}
+    columns["flags"] = json.dumps(sorted(memory.flags))
+    columns["metadata"] = json.dumps(dict(memory.metadata), ensure_ascii=False, sort_keys=True)
+    return columns
+
+
+def use_of(memory: Memory) -> Parameters:
+    """What use has left on a memory, as column values."""
+    return {name: getattr(memory, name) for name in USE}
+
+
+def link_columns_of(link: Link) -> Parameters:
+    """What a writer decides about a link, as column values."""
+    return {name: getattr(link, name) for name in LINK} | {"active": int(link.active)}
+
+
+def listed_ids(ids: Iterable[str]) -> str:
+    """Ids as the JSON array that IDS reads; what cannot be stored cannot be an id, so it is left out."""
+    return json.dumps([id for id in ids if id.isascii()])
+
+
+def sight(namespace: str, table: str) -> str:
+    """The one condition that keeps namespaces apart; :namespace is bound by every reader."""
+    if namespace == SHARED:
+        return f"{table}.namespace = :namespace"
+    return f"{table}.namespace IN (:namespace, '{SHARED}')"
+
+
+def passing(where: Filter) -> tuple[str, Parameters]:
+    """The clause (beginning with AND) and parameters that a row `m` of memory must pass."""
+    clauses: list[str] = []
+    parameters: Parameters = {}
+    if not where.forgotten:
+        clauses.append("m.forgotten_at IS NULL")
+    if not where.superseded:
+        clauses.append("m.superseded_by IS NULL")
+    for column, values in _sets(where).items():
+        if values:
+            clauses.append(f"m.{column} IN (SELECT value FROM json_each(:{column}s))")
+            parameters[f"{column}s"] = json.dumps(sorted(values))
+    if where.created_after is not None:
+        clauses.append("m.created_at >= :created_after")
+        parameters["created_after"] = where.created_after
+    if where.created_before is not None:
+        clauses.append("m.created_at < :created_before")
+        parameters["created_before"] = where.created_before
+    if where.roots:
+        clauses.append("m.depth = 0")
+    if where.under is not None:
+        clauses.append(BELOW)
+        parameters["under"] = where.under
+    if where.ids is not None:
+        clauses.append(f"m.id IN ({IDS})")
+        parameters["ids"] = listed_ids(where.ids)
+    return "".join(f" AND {clause}" for clause in clauses), parameters
+
+
+def _sets(where: Filter) -> Mapping[str, frozenset[str]]:
+    return {
+        "namespace": where.namespaces,
+        "kind": where.kinds,
+        "type": where.types,
+        "source": where.sources,
+        "source_type": where.source_types,
+        "session": where.sessions,
+    }

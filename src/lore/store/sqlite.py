@@ -1,0 +1,150 @@
+"""SQLite: the embedded store. One file holds rows, words, vectors and the journal."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import apsw
+
+from lore.errors import Unavailable
+from lore.model import Cause, Finding
+from lore.ranking.decay import ACTIVATION_FADE_PER_DAY
+from lore.store import care, opening, sql
+from lore.store.base import Passage, Reader, Store, Writer
+from lore.store.connections import DERIVED, Connections
+from lore.store.meaning import Meaning
+from lore.store.migrations import MIGRATIONS
+from lore.store.reading import SqlReader
+from lore.store.writing import SqlWriter, keep_vectors
+from lore.text import passage_of
+from lore.vectors import Vector
+
+COUNT_USE = f"""
+    UPDATE trace SET
+        access_count = access_count + 1,
+        access_days = access_days + (coalesce(CAST(last_accessed_at / 86400 AS INTEGER), -1)
+                                     != CAST(:now / 86400 AS INTEGER)),
+        last_accessed_at = :now,
+        last_reinforced_at = :now
+    WHERE memory IN (SELECT alias FROM memory WHERE id IN ({sql.IDS}))
+"""
+LEND = """
+    UPDATE trace SET
+        activation = min(1.0, g.gain + activation
+            * exp(-:fade * max(0.0, :now - coalesce(activated_at, :now)) / 86400.0)),
+        activated_at = :now
+    FROM (SELECT m.alias, gain.value AS gain FROM json_each(:lent) gain JOIN memory m ON m.id = gain.key) g
+    WHERE trace.memory = g.alias
+"""
+UNEMBEDDED = """
+    SELECT m.id, e.version, m.title, m.summary, m.content, m.context
+    FROM embedding e JOIN memory m ON m.alias = e.memory WHERE e.model {comparison} :model
+    ORDER BY e.memory DESC LIMIT :limit
+"""
+UNCHANGED = """
+    SELECT e.memory, m.id FROM embedding e JOIN memory m ON m.alias = e.memory
+    JOIN json_each(:versions) v ON v.key = m.id AND v.value = e.version
+"""
+NOT_OF_MODEL = ("<", ">")
+"""Two range scans find what one inequality would have to search for in all rows."""
+
+
+class SqliteStore(Store):
+    """One file, one process-wide set of connections; safe for many threads and many processes."""
+
+    def __init__(self, path: Path) -> None:
+        opening.refuse_lost_file(path)
+        self._connections = Connections(path)
+        opening.migrate(self._connections)
+        self._meaning = Meaning(self._read)
+
+    def _read(self, statement: str, parameters: sql.Parameters) -> list[sql.Row]:
+        with self._connections.reading() as connection:
+            return connection.execute(statement, parameters).fetchall()
+
+    @property
+    def location(self) -> str:
+        return str(self._connections.path)
+
+    def reader(self, namespace: str) -> Reader:
+        return SqlReader(self._read, namespace, self._meaning)
+
+    @contextmanager
+    def transaction(self, namespace: str, cause: Cause, now: float) -> Iterator[Writer]:
+        with self._connections.writing() as connection:
+            _refuse_upgraded(connection)
+            yield SqlWriter(_runner(connection), namespace, self._meaning, cause, now)
+
+    # --- derived state
+    def touch(self, used: Iterable[str], lent: Mapping[str, float], now: float) -> None:
+        with self._connections.writing(DERIVED) as connection:
+            run = _runner(connection)
+            run(COUNT_USE, {"ids": sql.listed_ids(used), "now": now})
+            if lent:
+                run(LEND, {"lent": json.dumps(dict(lent)), "now": now, "fade": ACTIVATION_FADE_PER_DAY})
+
+    def unembedded(self, model: str, limit: int) -> list[Passage]:
+        rows = [
+            row
+            for comparison in NOT_OF_MODEL
+            for row in self._read(UNEMBEDDED.format(comparison=comparison), {"model": model, "limit": limit})
+        ]
+        return [Passage(id, passage_of(*parts), version) for id, version, *parts in rows[:limit]]
+
+    def embed(self, model: str, vectors: Mapping[Passage, Vector]) -> int:
+        by_id = {passage.id: vector for passage, vector in vectors.items()}
+        versions = json.dumps({passage.id: passage.version for passage in vectors})
+        with self._connections.writing(DERIVED) as connection:
+            _refuse_upgraded(connection)
+            run = _runner(connection)
+            unchanged = run(UNCHANGED, {"versions": versions})
+            keep_vectors(run, model, {alias: by_id[id] for alias, id in unchanged})
+            return len(unchanged)
+
+    def embedded(self, model: str) -> int:
+        return self._count_embedded("=", model)
+
+    def pending(self, model: str) -> int:
+        return sum(self._count_embedded(comparison, model) for comparison in NOT_OF_MODEL)
+
+    def _count_embedded(self, comparison: str, model: str) -> int:
+        rows = self._read(f"SELECT count(*) FROM embedding WHERE model {comparison} :model", {"model": model})
+        return int(rows[0][0])
+
+    # --- care
+    def last_write_at(self) -> float | None:
+        rows = self._read("SELECT at FROM journal ORDER BY seq DESC LIMIT 1", {})
+        return float(rows[0][0]) if rows else None
+
+    def size_bytes(self) -> int:
+        path = self._connections.path
+        files = (path, path.with_name(path.name + "-wal"))
+        return sum(file.stat().st_size for file in files if file.exists())
+
+    def check(self) -> list[Finding]:
+        return care.check(self._connections)
+
+    def rebuild(self) -> None:
+        care.rebuild(self._connections)
+        self._meaning.forget()
+
+    def backup(self, target: Path) -> None:
+        opening.copy(self._connections, target)
+
+    def close(self) -> None:
+        self._connections.close()
+
+
+def _runner(connection: apsw.Connection) -> sql.Rows:
+    def run(statement: str, parameters: sql.Parameters) -> list[sql.Row]:
+        return connection.execute(statement, parameters).fetchall()
+
+    return run
+
+
+def _refuse_upgraded(connection: apsw.Connection) -> None:
+    """Sessions live for days: a newer Lore may have changed the shape of the file meanwhile."""
+    ((version,),) = connection.execute("PRAGMA user_version").fetchall()
+    if version != len(MIGRATIONS):
+        raise Unavailable("a newer Lore has upgraded this store; restart this one to go on writing")

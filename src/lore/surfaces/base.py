@@ -1,0 +1,138 @@
+"""What a surface is: tools that translate arguments into verbs. The signature is the schema."""
+
+import inspect
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, get_type_hints
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, create_model
+
+from lore.engine import Lore
+from lore.errors import Invalid
+from lore.text import listed, preview
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a tool answers: `data` for machines (one key set per tool), `text` in the dialect's own form."""
+
+    data: Mapping[str, Any]
+    text: tuple[str, ...] = ()
+
+    def blocks(self) -> tuple[str, ...]:
+        """The text blocks to send; without a form of its own, the data as JSON."""
+        return self.text or (compact(self.data),)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """One function of a surface, with all that a door needs to offer it."""
+
+    name: str
+    title: str
+    description: str
+    function: Callable[..., Reply]
+    arguments: type[BaseModel]
+    input_schema: Mapping[str, Any]
+    output_schema: Mapping[str, Any]
+    read_only: bool
+    destructive: bool
+    idempotent: bool
+
+    def __call__(self, lore: Lore, arguments: Mapping[str, Any]) -> Reply:
+        """Check the arguments, then answer; LoreErrors carry the dialect's own words."""
+        return self.function(lore, **self._checked(arguments))
+
+    def _checked(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        try:
+            checked = self.arguments.model_validate(dict(arguments))
+        except ValidationError as error:
+            raise Invalid(f"{self.name}: {_complaint(error, self.arguments)}") from None
+        return {name: getattr(checked, name) for name in self.arguments.model_fields}
+
+
+@dataclass(frozen=True, slots=True)
+class Surface:
+    """A dialect: a name, what an agent should know about it, and its tools in order."""
+
+    name: str
+    instructions: str
+    tools: dict[str, Tool] = field(default_factory=dict)
+
+    def tool(
+        self,
+        *,
+        title: str,
+        answer: type,
+        read_only: bool = False,
+        destructive: bool = False,
+        idempotent: bool = False,
+    ) -> Callable[[Callable[..., Reply]], Callable[..., Reply]]:
+        """Register a function under its own name; its docstring is the description."""
+
+        def register(function: Callable[..., Reply]) -> Callable[..., Reply]:
+            arguments = _arguments_of(function)
+            self.tools[function.__name__] = Tool(
+                name=function.__name__,
+                title=title,
+                description=inspect.cleandoc(function.__doc__ or ""),
+                function=function,
+                arguments=arguments,
+                input_schema=_plain(arguments.model_json_schema()),
+                output_schema=_plain(TypeAdapter(answer).json_schema()),
+                read_only=read_only,
+                destructive=destructive,
+                idempotent=idempotent or read_only,
+            )
+            return function
+
+        return register
+
+
+def compact(data: Any) -> str:
+    """JSON without waste: an agent pays for every character."""
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+
+
+def _arguments_of(function: Callable[..., Reply]) -> type[BaseModel]:
+    """The parameters after `lore`, as a model that checks them."""
+    hints = get_type_hints(function, include_extras=True)
+    parameters = list(inspect.signature(function).parameters.values())[1:]
+    fields: dict[str, Any] = {
+        p.name: (hints[p.name], ... if p.default is p.empty else p.default) for p in parameters
+    }
+    return create_model(function.__name__, __config__=ConfigDict(extra="forbid"), **fields)
+
+
+def _plain(schema: Any) -> Any:
+    """The schema without titles, and optional values without the null that not every client understands."""
+    if isinstance(schema, list):
+        return [_plain(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    options = [option for option in schema.get("anyOf", ()) if option != {"type": "null"}]
+    if len(options) == 1 and "default" in schema:
+        rest = {key: value for key, value in schema.items() if key not in ("anyOf", "default")}
+        return _plain({**options[0], **rest})
+    return {
+        key: {name: _plain(value) for name, value in item.items()} if key == "properties" else _plain(item)
+        for key, item in schema.items()
+        if key != "title"
+    }
+
+
+def _complaint(error: ValidationError, arguments: type[BaseModel]) -> str:
+    """Each mistake in words, and what would be right."""
+    known = listed(arguments.model_fields)
+    sentences = []
+    for mistake in error.errors(include_url=False, include_context=False):
+        name = ".".join(map(str, mistake["loc"]))
+        if mistake["type"] == "extra_forbidden":
+            sentences.append(f"unknown argument {preview(name, 80)!r}; known: {known}")
+        elif mistake["type"] == "missing":
+            sentences.append(f"argument {name!r} is missing")
+        else:
+            given = preview(repr(mistake["input"]), 80)
+            sentences.append(f"argument {name!r}: {mistake['msg'].lower()}, not {given}")
+    return "; ".join(sentences)

@@ -1,0 +1,116 @@
+"""Text: what may be stored, which words of a question count, how long a text is to a model."""
+
+import re
+from collections.abc import Iterable
+
+from lore.errors import Invalid
+
+CONTENT_LIMIT_BYTES = 50_000
+TERMS_LIMIT = 64
+CHARACTERS_PER_TOKEN = 4
+LABEL_WIDTH = 80
+
+_WORD = re.compile(r"[^\W_]+")
+_SENTENCE_ENDS = (".", "!", "?")
+
+STOP_WORDS = frozenset(
+    """a about after all also am an and any are as at be because been before being but by can could did do
+    does doing don for from further had has have having he her here hers him his how i if in into is it its
+    just me more most my no nor not now of off on once only or other our out over own s same she should so
+    some such t than that the their them then there these they this those through to too under until up
+    very was we were what when where which while who whom why will with would you your""".split()
+)
+
+
+def clean(text: object, name: str, limit_bytes: int = CONTENT_LIMIT_BYTES) -> str:
+    """`text` itself if it can be stored; otherwise Invalid says what is wrong with `name`."""
+    if not isinstance(text, str):
+        raise Invalid(f"{name} must be text, not {type(text).__name__}")
+    if not text.strip():
+        raise Invalid(f"{name} is empty; give some text")
+    return storable(text, name, limit_bytes)
+
+
+def storable(text: str, name: str, limit_bytes: int = CONTENT_LIMIT_BYTES) -> str:
+    """Like `clean`, but an empty text may stay empty."""
+    if "\0" in text:
+        raise Invalid(f"{name} contains a NUL character at position {text.index(chr(0))}; remove it")
+    try:
+        size = len(text.encode())
+    except UnicodeEncodeError as error:
+        raise Invalid(f"{name} is not valid Unicode: lone surrogate at position {error.start}") from None
+    if size > limit_bytes:
+        raise Invalid(
+            f"{name} has {size:,} bytes; the limit is {limit_bytes:,}. Split it into several memories"
+        )
+    return text
+
+
+def words(text: str) -> list[str]:
+    """Lower-cased runs of letters and digits, in order."""
+    return _WORD.findall(text.lower())
+
+
+def terms(question: str) -> list[str]:
+    """The distinct words worth looking up; when all are stop words, all of them."""
+    distinct = list(dict.fromkeys(words(question)))
+    telling = [word for word in distinct if word not in STOP_WORDS]
+    return (telling or distinct)[:TERMS_LIMIT]
+
+
+def overlap(question: str, text: str) -> float:
+    """Likeness by words alone: .8 when contained, else .3 + .4 x the share of words found, else 0."""
+    asked, told = question.strip().lower(), text.lower()
+    if asked and asked in told:
+        return 0.8
+    wanted = asked.split()
+    found = sum(word in told for word in wanted)
+    return 0.3 + 0.4 * found / len(wanted) if found else 0.0
+
+
+def tokens_in(text: str) -> int:
+    """About how many tokens a language model pays for `text`; never less than one."""
+    wide = sum(ord(character) > 0x2E7F for character in text)
+    return max(1, wide + (len(text) - wide) // CHARACTERS_PER_TOKEN)
+
+
+def preview(text: str, width: int) -> str:
+    """The text on one line, cut with an ellipsis to `width` characters."""
+    line = " ".join(text.split())
+    return line if len(line) <= width else line[: max(0, width - 1)].rstrip() + "…"
+
+
+def label_of(title: str, content: str) -> str:
+    """What to call a memory on one short line."""
+    return preview(title or content, LABEL_WIDTH)
+
+
+def passage_of(title: str, summary: str, content: str, context: str) -> str:
+    """What the embedder reads of a memory: each part once, most telling first."""
+    parts = (title, context, summary, content)
+    return "\n".join(part for part in dict.fromkeys(parts) if part and not _repeats(part, content))
+
+
+def _repeats(part: str, content: str) -> bool:
+    return part != content and content.startswith(part)
+
+
+def title_of(content: str) -> str:
+    """The first sentence if it fits 80 characters, else the first words of the text."""
+    text = content.strip()
+    if len(text) <= 80:
+        return text
+    head = text[:80]
+    for end in _SENTENCE_ENDS:
+        if (at := head.rfind(end)) > 40:
+            return head[: at + 1]
+    if (at := head.rfind(" ")) > 0:
+        return head[:at]
+    if (at := text.find(" ", 80, 120)) > 0:
+        return text[:at]
+    return text[:120]
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names for a sentence, in order, comma-separated."""
+    return ", ".join(sorted(names))

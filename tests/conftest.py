@@ -1,0 +1,30 @@
+"""Things to test with: a clock, an empty Lore on a real file, and the real parts behind it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lore import Lore
+from lore.clock import Clock
+from lore.config import Config
+from lore.connecting import wire
+from lore.embed.hashing import HashEmbedder
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Config:
+    return Config(data_dir=tmp_path / "data")
+
+
+@pytest.fixture
+def lore(config: Config, clock: Clock) -> Iterator[Lore]:
+    """An empty Lore on its own file, with hashed words for meaning and a clock that stands still."""
+    opened = wire(config, embedder=HashEmbedder(), clock=clock)
+    yield opened
+    opened.close()

@@ -1,0 +1,57 @@
+"""The `lore` command for tests: in this process, or as a process of its own; always on its own folder."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from click.testing import CliRunner, Result
+
+from lore.doors.cli import cli
+
+LORE = (sys.executable, "-m", "lore.doors.cli")
+
+
+class Command:
+    """Hashed words stand for meaning, so that no model has to be loaded."""
+
+    def __init__(self, data_dir: Path) -> None:
+        self.data_dir = data_dir
+        self.database = data_dir / "memory.db"
+        self._settings = {
+            "LORE_DATA_DIR": str(data_dir),
+            "LORE_EMBEDDING_MODEL": "hash",
+            "LORE_DB_PATH": "",
+            "LORE_NAMESPACE": "",
+            "NO_COLOR": "",
+            "COLUMNS": "80",
+        }
+
+    def __call__(self, *args: str, code: int = 0, input: str | bytes | None = None) -> Result:
+        """Run it here; anything but the expected exit code fails the test, and so does a traceback."""
+        runner = CliRunner()
+        result = runner.invoke(cli, args, input=input, env=self._settings, catch_exceptions=False)
+        assert result.exit_code == code, result.output
+        return result
+
+    def document(self, *args: str) -> Any:
+        """What `--json` prints: one document and nothing else."""
+        return json.loads(self(*args, "--json").stdout)
+
+    def keep(self, *args: str) -> str:
+        """Remember something; its id."""
+        return str(self.document("remember", *args)["id"])
+
+    def start(self, *args: str, env: dict[str, str] | None = None, **streams: Any) -> subprocess.Popen[bytes]:
+        """Run it as a process of its own."""
+        settings = {**os.environ, **self._settings, **(env or {})}
+        return subprocess.Popen([*LORE, *args], env=settings, **streams)
+
+    def output(self, *args: str, env: dict[str, str] | None = None) -> str:
+        """What a process of its own prints to a pipe."""
+        with self.start(*args, env=env, stdout=subprocess.PIPE) as process:
+            out, _ = process.communicate(timeout=60)
+        assert process.returncode == 0
+        return out.decode()

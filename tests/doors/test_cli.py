@@ -1,0 +1,200 @@
+"""The `lore` command as a whole: help, completion, ids, errors, and what it does not load."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from lore import Draft, Lore
+from lore.doors.cli import COMMANDS, cli
+from tests.doors.command import Command
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Command:
+    return Command(tmp_path / "data")
+
+
+@pytest.fixture
+def kept_at_once(lore: Lore) -> list[str]:
+    """Three memories of the same millisecond, in the same folder that `run` uses."""
+    drafts = [Draft(content=f"thing {number}") for number in range(3)]
+    return [memory.id for memory in lore.remember_all(drafts)]
+
+
+def loaded_by(*args: str) -> set[str]:
+    """The modules that a process has loaded after running the command."""
+    code = f"""
+import sys
+from lore.doors.cli import cli
+try:
+    cli.main({list(args)!r}, standalone_mode=False)
+finally:
+    print("loaded", *sys.modules)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
+    return set(done.stdout.rpartition("loaded")[2].split())
+
+
+def test_help_lists_every_command_and_loads_none(run: Command) -> None:
+    text = run("--help").stdout
+    for name, (_, line) in COMMANDS.items():
+        assert re.search(rf"^  {name} +{re.escape(line)}$", text, re.MULTILINE)
+    assert not loaded_by("--help") & {"numpy", "apsw", "mcp", "lore.engine"}
+
+
+def test_a_search_does_not_load_the_mcp_sdk(run: Command) -> None:
+    modules = loaded_by("--data-dir", str(run.data_dir), "search", "anything")
+    assert "lore.doors.cli.search" in modules
+    assert "mcp" not in modules
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_says_of_itself_what_the_list_says(name: str) -> None:
+    command = cli.get_command(click.Context(cli), name)
+    assert command is not None
+    assert command.name == name
+    assert (command.help or "").splitlines()[0] == COMMANDS[name][1]
+
+
+def test_the_version_is_told(run: Command) -> None:
+    assert re.fullmatch(r"lore \d+\.\d+\.\d+\n", run("--version").stdout)
+
+
+def test_an_unknown_command_is_a_mistake_in_usage(run: Command) -> None:
+    assert "No such command 'serach'" in run("serach", code=2).stderr
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_completion_script_names_the_command_and_its_installation(run: Command, shell: str) -> None:
+    script = run("completion", shell).stdout
+    assert "_LORE_COMPLETE" in script
+    assert script.splitlines()[-1].startswith("# To install: ")
+    assert f"lore completion {shell}" in script.splitlines()[-1]
+
+
+def test_the_bash_script_is_valid_bash(run: Command) -> None:
+    script = run("completion", "bash").stdout
+    subprocess.run(["bash", "-n"], input=script, text=True, check=True, timeout=60)
+
+
+def test_command_names_are_completed(run: Command) -> None:
+    words = {"_LORE_COMPLETE": "bash_complete", "COMP_WORDS": "lore re", "COMP_CWORD": "1"}
+    assert run.output(env=words).split() == ["plain,read", "plain,remember", "plain,restore"]
+
+
+def test_the_flags_choose_where_the_memories_are(run: Command, tmp_path: Path) -> None:
+    elsewhere = str(tmp_path / "elsewhere" / "other.db")
+    assert run.document("--db", elsewhere, "status")["location"] == elsewhere
+    folder = tmp_path / "folder"
+    assert run.document("--data-dir", str(folder), "status")["location"] == str(folder / "memory.db")
+
+
+def test_a_namespace_keeps_its_memories_to_itself(run: Command) -> None:
+    run("--namespace", "anna", "remember", "a secret garden")
+    assert run.document("search", "garden")["hits"] == []
+    assert len(run.document("--namespace", "anna", "search", "garden")["hits"]) == 1
+
+
+# --- ids
+def test_the_beginning_of_an_id_is_enough(run: Command) -> None:
+    id = run.keep("only this")
+    assert run.document("read", id[:6].upper())["memory"]["id"] == id
+
+
+def test_the_short_ids_of_a_list_can_be_typed_back(run: Command, kept_at_once: list[str]) -> None:
+    rows = run("roots").stdout.splitlines()[1:]
+    short = [row.split()[0] for row in rows]
+    assert all(len(id) < 36 for id in short)
+    assert sorted(run.document("read", id)["memory"]["id"] for id in short) == sorted(kept_at_once)
+
+
+def test_an_ambiguous_beginning_names_the_candidates(run: Command, kept_at_once: list[str]) -> None:
+    error = run("read", kept_at_once[0][:8], code=1).stderr
+    assert error.startswith(f"lore: {kept_at_once[0][:8]} is the beginning of ")
+    assert all(id[:18] in error for id in kept_at_once)
+    assert "and more" not in error
+
+
+def test_a_long_list_of_candidates_is_cut(run: Command) -> None:
+    for number in range(7):
+        run("remember", f"thing {number}")
+    assert "and more; give a longer one" in run("read", "0", code=1).stderr
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("read", "ffff"),
+        ("explore", "ffff"),
+        ("forget", "ffff"),
+        ("restore", "ffff"),
+        ("search", "--under", "ffff", "x"),
+        ("search", "--among", "ffff"),
+        ("remember", "--under", "ffff", "x"),
+    ],
+)
+def test_an_unknown_id_is_named_wherever_it_is_given(run: Command, args: tuple[str, ...]) -> None:
+    assert run(*args, code=1).stderr == "lore: unknown memory ffff\n"
+
+
+@pytest.mark.parametrize("id", ["", " ", "\udcff", "x" * 300])
+def test_what_cannot_be_an_id_is_refused(run: Command, id: str) -> None:
+    assert run("read", id, code=1).stderr.startswith("lore: id ")
+
+
+# --- errors
+def test_an_error_is_one_line_on_stderr(run: Command) -> None:
+    result = run("remember", "   ", code=1)
+    assert (result.stdout, result.stderr) == ("", "lore: content is empty; give some text\n")
+
+
+def test_with_json_an_error_is_a_document_on_stderr(run: Command) -> None:
+    result = run("read", "ffff", "--json", code=1)
+    assert result.stdout == ""
+    assert json.loads(result.stderr) == {"error": "unknown memory ffff", "kind": "NotFound"}
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "said"),
+    [
+        (("search", "--limit", "0", "x"), 2, "'--limit'"),
+        (("search", "--limit", "100000", "x"), 1, "lore: limit is 100000"),
+        (("search", "--policy", "best", "x"), 1, "known: lore, scored, tree"),
+        (("search", "--since", "soon", "x"), 1, "lore: cannot read 'soon' as a time"),
+        (("search",), 1, "lore: query is empty"),
+        (("search", "--format", "pdf", "x"), 2, "'ids', 'title', 'full'"),
+        (("roots", "--limit", "-1"), 2, "'--limit'"),
+        (("explore", "x", "--depth", "-1"), 2, "'--depth'"),
+        (("remember",), 2, "TEXT"),
+        (("remember", "x", "--importance", "7"), 1, "lore: importance is 7"),
+        (("completion", "tcsh"), 2, "'bash', 'zsh', 'fish'"),
+    ],
+)
+def test_a_mistake_is_named(run: Command, args: tuple[str, ...], code: int, said: str) -> None:
+    assert said in run(*args, code=code).stderr
+
+
+def test_a_mistake_in_the_settings_is_named(run: Command) -> None:
+    run.data_dir.mkdir()
+    (run.data_dir / "config.toml").write_text("colour = 'red'\n")
+    assert "unknown settings" in run("status", code=1).stderr
+
+
+def test_what_a_terminal_would_obey_is_made_visible(run: Command) -> None:
+    id = run.keep("red \x1b[31m and \x9b31m and \u202e backwards", "--title", "title\x07")
+    for args in (
+        ("read", id),
+        ("roots",),
+        ("explore", id),
+        ("search", "red"),
+        ("search", "--format", "full", "red"),
+    ):
+        assert not set("\x1b\x9b\u202e\x07") & set(run(*args).output)
+    assert run.document("read", id)["memory"]["content"] == "red \x1b[31m and \x9b31m and \u202e backwards"

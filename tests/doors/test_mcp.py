@@ -1,0 +1,219 @@
+"""The MCP door, through the official client and a real process, in both protocol eras."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client, MCPError, StdioServerParameters
+
+SERVE = "import sys; from lore.config import load; from lore.doors.mcp import serve; serve(load(data_dir=sys.argv[1]))"
+ERAS = ["legacy", "2026-07-28"]
+
+pytestmark = pytest.mark.parametrize("era", ERAS)
+
+
+def parameters(folder: Path, model: str = "hash") -> StdioServerParameters:
+    return StdioServerParameters(
+        command=sys.executable,
+        args=["-c", SERVE, str(folder)],
+        env={**os.environ, "LORE_EMBEDDING_MODEL": model},
+    )
+
+
+@asynccontextmanager
+async def connected(folder: Path, era: str) -> AsyncIterator[Client]:
+    with anyio.fail_after(60):
+        async with Client(parameters(folder), mode=era) as client:
+            yield client
+
+
+async def told(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
+    """The structured answer of a call that must succeed, checked by the client against the schema."""
+    result = await client.call_tool(tool, arguments)
+    assert not result.is_error, result.content
+    assert isinstance(result.structured_content, dict)
+    return result.structured_content
+
+
+def test_tools_are_listed_with_schemas_and_hints(tmp_path: Path, era: str) -> None:
+    async def story() -> None:
+        async with connected(tmp_path, era) as client:
+            tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+            assert list(tools) == ["search", "read", "list_roots", "store", "update", "delete"]
+            for tool in tools.values():
+                assert tool.input_schema["type"] == "object"
+                assert tool.output_schema is not None
+                assert tool.output_schema["type"] == "object"
+                assert tool.annotations is not None
+                assert tool.annotations.open_world_hint is False
+            hints = {
+                name: (tool.annotations.read_only_hint, tool.annotations.destructive_hint)
+                for name, tool in tools.items()
+                if tool.annotations
+            }
+            assert hints == {
+                "search": (True, False),
+                "read": (False, False),
+                "list_roots": (True, False),
+                "store": (False, False),
+                "update": (False, True),
+                "delete": (False, True),
+            }
+
+    anyio.run(story)
+
+
+def test_the_server_introduces_itself(tmp_path: Path, era: str) -> None:
+    async def story() -> None:
+        async with connected(tmp_path, "auto" if era != "legacy" else era) as client:
+            assert (client.protocol_version == era) == (era != "legacy")
+            assert client.instructions is not None
+            assert "long-term memory" in client.instructions
+            assert len(client.instructions) < 2_000
+            assert client.server_info is not None
+            assert client.server_info.name == "lore"
+
+    anyio.run(story)
+
+
+def test_a_memory_travels_through_all_six_tools(tmp_path: Path, era: str) -> None:
+    async def story() -> None:
+        async with connected(tmp_path, era) as client:
+            root = (await told(client, "store", content="deployment of the shop", depth=0))["id"]
+            kept = await told(client, "store", content="the shop deploys from branch main", parent_id=root)
+            assert kept["depth"] == 1
+            results = (await told(client, "search", query="which branch deploys"))["results"]
+            assert results[0]["id"] == kept["id"]
+            assert (await told(client, "read", id=root))["children"] == [kept["id"]]
+            await told(client, "update", fragment_id=kept["id"], content="the shop deploys from release")
+            assert (await told(client, "read", id=kept["id"]))["content"] == "the shop deploys from release"
+            await told(client, "delete", fragment_id=kept["id"])
+            assert (await told(client, "list_roots"))["roots"] == [{"id": root, "children_count": 0}]
+
+    anyio.run(story)
+
+
+def test_text_blocks_carry_the_dialects_own_form(tmp_path: Path, era: str) -> None:
+    async def story() -> None:
+        async with connected(tmp_path, era) as client:
+            await told(client, "store", content="one fragment", depth=0)
+            result = await client.call_tool("search", {"query": "one fragment"})
+            assert result.content[0].type == "text"
+            [hit] = json.loads(result.content[0].text)
+            assert set(hit) == {"id", "score", "depth", "breadcrumb"}
+
+    anyio.run(story)
+
+
+def test_refusals_are_flagged_and_the_server_lives_on(tmp_path: Path, era: str) -> None:
+    unknown = "01a1e199-c073-71dd-958f-3013d1acd782"
+
+    async def story() -> None:
+        async with connected(tmp_path, era) as client:
+            for tool, arguments, words in (
+                ("read", {"id": unknown}, f"Fragment {unknown} not found."),
+                ("read", {"id": "x"}, "Invalid fragment ID: x"),
+                ("delete", {"fragment_id": unknown}, "not found"),
+                ("store", {"content": ""}, "content is empty"),
+                ("store", {"content": "x" * 50_001}, "50,000"),
+                ("store", {"content": "nul \0"}, "NUL"),
+                ("search", {"query": "x", "limit": 0}, "limit is 0"),
+                ("search", {"question": "x"}, "unknown argument 'question'"),
+            ):
+                result = await client.call_tool(tool, arguments)
+                assert result.is_error, (tool, arguments)
+                assert result.content[0].type == "text"
+                assert words in result.content[0].text
+            with pytest.raises(MCPError, match="unknown tool 'lore_nothing'; known: delete"):
+                await client.call_tool("lore_nothing", {})
+            assert (await told(client, "list_roots"))["roots"] == []
+
+    anyio.run(story)
+
+
+def test_parallel_calls_on_one_connection_are_all_kept(tmp_path: Path, era: str) -> None:
+    async def story() -> None:
+        async with connected(tmp_path, era) as client, anyio.create_task_group() as tasks:
+            for number in range(50):
+                tasks.start_soon(lambda n: told(client, "store", content=f"fact {n}", depth=0), number)
+        async with connected(tmp_path, era) as client:
+            assert len((await told(client, "list_roots", limit=100))["roots"]) == 50
+
+    anyio.run(story)
+
+
+def test_what_one_process_stores_another_finds_at_once(tmp_path: Path, era: str) -> None:
+    async def story() -> None:
+        async with connected(tmp_path, era) as writer, connected(tmp_path, era) as reader:
+            assert (await told(reader, "search", query="zanzibar"))["results"] == []
+            for round in range(5):
+                kept = await told(writer, "store", content=f"zanzibar ferry number {round}", depth=0)
+                results = (await told(reader, "search", query=f"zanzibar ferry number {round}"))["results"]
+                assert kept["id"] in {result["id"] for result in results}
+
+    anyio.run(story)
+
+
+def test_a_model_that_cannot_load_leaves_everything_else_working(tmp_path: Path, era: str) -> None:
+    """An embedding model that is not there: search falls back to words and says so."""
+    script = (
+        "import sys, pathlib; from lore.config import load; from lore.embed.onnx import OnnxEmbedder;"
+        "import lore.connecting as c, lore.doors.mcp as m, anyio; from lore.surfaces import SURFACES;"
+        "l = c.wire(load(data_dir=sys.argv[1]), embedder=OnnxEmbedder(pathlib.Path('nowhere')), patient=False);"
+        "l.background.start(); anyio.run(m._over_stdio, m.server(l, SURFACES.values()))"
+    )
+
+    async def story() -> None:
+        server = StdioServerParameters(command=sys.executable, args=["-c", script, str(tmp_path)])
+        with anyio.fail_after(60):
+            async with Client(server, mode=era) as client:
+                kept = await told(client, "store", content="the printer is on the third floor")
+                answer = await told(client, "search", query="printer floor")
+                assert [result["id"] for result in answer["results"]] == [kept["id"]]
+                assert any("words only" in note and "nowhere" in note for note in answer["notes"])
+
+    anyio.run(story)
+
+
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM, None])
+def test_the_process_ends_cleanly_when_told_or_left(
+    tmp_path: Path, era: str, stop: signal.Signals | None
+) -> None:
+    """Ctrl-C, a polite kill, or the client closing stdin: exit code 0, no traceback, nothing lost."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", SERVE, str(tmp_path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "LORE_EMBEDDING_MODEL": "hash"},
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(json.dumps(opening(era)) + "\n")
+    process.stdin.flush()
+    assert json.loads(process.stdout.readline())["id"] == 1
+    if stop is not None:
+        process.send_signal(stop)
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == 0
+    assert "Traceback" not in errors
+
+
+def opening(era: str) -> dict[str, Any]:
+    """The first message a client of that era sends."""
+    client = {"name": "test", "version": "0"}
+    if era == "legacy":
+        params: dict[str, Any] = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client}
+        return {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}
+    prefix = "io.modelcontextprotocol/"
+    meta = {f"{prefix}protocolVersion": era, f"{prefix}clientCapabilities": {}, f"{prefix}clientInfo": client}
+    return {"jsonrpc": "2.0", "id": 1, "method": "server/discover", "params": {"_meta": meta}}

@@ -1,0 +1,976 @@
+"""What every store promises: one test or more for each sentence of `lore.store.base`."""
+
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import replace
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import numpy as np
+import pytest
+
+from lore.errors import Invalid, NotFound, Unavailable
+from lore.model import SHARED, Cause, Filter, Link, LinkKind, Memory
+from lore.ranking.decay import DAY_SECONDS
+from lore.store import BACKENDS, Passage, Reader, Store
+from lore.vectors import Vector, unit
+
+NOW = 1_800_000_000.0
+MODEL = "exact/test/4"
+CAUSE = Cause(verb="test", surface="pytest", actor="me", reason="why not")
+
+Backend = Callable[[Path], Store]
+
+
+@pytest.fixture(params=BACKENDS)
+def backend(request: pytest.FixtureRequest) -> Backend:
+    return BACKENDS[request.param]
+
+
+@pytest.fixture
+def store(backend: Backend, tmp_path: Path) -> Iterator[Store]:
+    opened = backend(tmp_path / "memory.db")
+    yield opened
+    opened.close()
+
+
+def memory(id: str, content: str = "", **fields: Any) -> Memory:
+    return Memory(
+        **({"id": id, "content": content or f"text of {id}", "created_at": NOW, "updated_at": NOW} | fields)
+    )
+
+
+def link(source: str, target: str, kind: LinkKind = "associative", **fields: Any) -> Link:
+    given = {"id": f"{source}-{target}", "created_at": NOW, "updated_at": NOW} | fields
+    return Link(source=source, target=target, kind=kind, **given)
+
+
+def below(parent: str, child: str, **fields: Any) -> Link:
+    return link(parent, child, "hierarchical", **fields)
+
+
+def keep(store: Store, *nouns: Memory | Link, namespace: str = SHARED, now: float = NOW) -> None:
+    with store.transaction(namespace, CAUSE, now) as writer:
+        writer.put([noun for noun in nouns if isinstance(noun, Memory)])
+        writer.put_links([noun for noun in nouns if isinstance(noun, Link)])
+
+
+def vector(*numbers: float) -> Vector:
+    return unit(np.array(numbers, np.float32))
+
+
+EAST, NORTH, UP, NORTHEAST = vector(1, 0, 0, 0), vector(0, 1, 0, 0), vector(0, 0, 1, 0), vector(1, 1, 0, 0)
+
+
+def place(store: Store, vectors: dict[str, Vector], namespace: str = SHARED, model: str = MODEL) -> None:
+    with store.transaction(namespace, CAUSE, NOW) as writer:
+        writer.put_vectors(model, vectors)
+
+
+def shared(store: Store) -> Reader:
+    return store.reader(SHARED)
+
+
+def one(store: Store, id: str) -> Memory:
+    return shared(store).get([id], forgotten=True)[id]
+
+
+# --- memories
+
+
+def test_a_memory_comes_back_as_it_was_put(store: Store) -> None:
+    given = memory(
+        "a",
+        "Grüße 👋🏽\n\twith 'quotes' and \"more\"",
+        kind="fragment",
+        type="fact",
+        title="Title",
+        summary="Summary",
+        context="Context",
+        status="open",
+        importance=0.7,
+        score=6.5,
+        confidence=0.25,
+        confidence_count=3,
+        source="chat",
+        source_type="inferred",
+        session="s1",
+        channel="c1",
+        trust=0.9,
+        superseded_by="b",
+        superseded_at=NOW + 1,
+        flags=frozenset({"pinned", "ü"}),
+        metadata={"k": [1, {"ü": None}], "empty": ""},
+        access_count=4,
+        access_days=2,
+        last_accessed_at=NOW + 2,
+        last_reinforced_at=NOW + 3,
+        activation=0.5,
+        activated_at=NOW + 4,
+    )
+    with store.transaction(SHARED, CAUSE, NOW) as writer:
+        [stored] = writer.put([given])
+    assert stored == replace(given, alias=stored.alias)
+    assert stored.alias > 0
+    assert shared(store).get(["a"]) == {"a": stored}
+
+
+def test_forgotten_memories_come_only_on_request_and_unknown_ones_never(store: Store) -> None:
+    keep(store, memory("here"), memory("gone", forgotten_at=NOW))
+    ids = ["here", "gone", "nowhere"]
+    assert set(shared(store).get(ids)) == {"here"}
+    assert set(shared(store).get(ids, forgotten=True)) == {"here", "gone"}
+
+
+@pytest.mark.parametrize("id", ["", "a\0", "\0", "ü", "\ud800", "a" * 100_000, "%", "a' OR 1=1 --", '"]'])
+def test_an_impossible_id_is_simply_unknown(id: str, store: Store) -> None:
+    keep(store, memory("a"))
+    reader = shared(store)
+    assert reader.get([id]) == {}
+    assert reader.get_links([id]) == {}
+    assert reader.all_links(id) == []
+    assert reader.history(id) == []
+    assert reader.ancestors([id]) == {}
+    assert reader.parents([id]) == {}
+    assert reader.children([id]) == {id: []}
+    assert reader.links([id]) == []
+    assert reader.cosines(EAST, MODEL, [id]) == {}
+    assert reader.select(Filter(ids=(id,)), 10) == []
+    assert reader.select(Filter(under=id), 10) == []
+    assert reader.ids_like(id or "b", 10) == []
+
+
+def test_ids_are_completed_in_order_forgotten_ones_included(store: Store) -> None:
+    keep(store, *(memory(id) for id in ("ab3", "ab1", "b", "aa")), memory("ab2", forgotten_at=NOW))
+    assert shared(store).ids_like("ab", 10) == ["ab1", "ab2", "ab3"]
+    assert shared(store).ids_like("ab", 2) == ["ab1", "ab2"]
+    assert shared(store).ids_like("", 10) == ["aa", "ab1", "ab2", "ab3", "b"]
+    assert shared(store).ids_like("a_", 10) == []
+
+
+def test_memories_are_selected_newest_first(store: Store) -> None:
+    keep(store, memory("old", created_at=NOW - 5), memory("first"), memory("second"))
+    assert [m.id for m in shared(store).select(Filter(), 10)] == ["second", "first", "old"]
+    assert [m.id for m in shared(store).select(Filter(), 2)] == ["second", "first"]
+
+
+def test_a_status_page_gets_its_totals(store: Store) -> None:
+    keep(
+        store,
+        memory("root", kind="topic"),
+        memory("leaf"),
+        memory("loner"),
+        memory("old", superseded_by="leaf"),
+        memory("gone", forgotten_at=NOW),
+        memory("both", superseded_by="leaf", forgotten_at=NOW),
+        below("root", "leaf"),
+        link("leaf", "loner"),
+        link("leaf", "gone"),
+        link("root", "loner", active=False),
+    )
+    counts = shared(store).counts()
+    assert (counts.memories, counts.roots, counts.links) == (3, 2, 2)
+    assert (counts.forgotten, counts.superseded) == (2, 1)
+    assert counts.kinds == {"note": 2, "topic": 1}
+
+
+# --- finding: every way of finding passes the same filters
+
+FILTERS: dict[str, tuple[Filter, set[str]]] = {
+    "anything": (Filter(), {"root", "child", "grandchild", "other", "own"}),
+    "namespaces": (Filter(namespaces=frozenset({"mine"})), {"own"}),
+    "foreign namespaces": (Filter(namespaces=frozenset({"theirs"})), set()),
+    "kinds": (Filter(kinds=frozenset({"turn", "session"})), {"other"}),
+    "types": (Filter(types=frozenset({"fact"})), {"other"}),
+    "sources": (Filter(sources=frozenset({"chat"})), {"other"}),
+    "source types": (Filter(source_types=frozenset({"inferred"})), {"other"}),
+    "sessions": (Filter(sessions=frozenset({"s1"})), {"other"}),
+    "from a moment on": (Filter(created_after=NOW + 100), {"other"}),
+    "before a moment": (Filter(created_before=NOW + 100), {"root", "child", "grandchild", "own"}),
+    "roots": (Filter(roots=True), {"root", "other", "own"}),
+    "under: the whole subtree": (Filter(under="root"), {"child", "grandchild"}),
+    "under a leaf": (Filter(under="grandchild"), set()),
+    "under the unknown": (Filter(under="nowhere"), set()),
+    "ids": (Filter(ids=("own", "root", "gone", "old", "nowhere")), {"own", "root"}),
+    "no ids": (Filter(ids=()), set()),
+    "superseded too": (Filter(superseded=True), {"root", "child", "grandchild", "other", "own", "old"}),
+    "forgotten too": (Filter(forgotten=True), {"root", "child", "grandchild", "other", "own", "gone"}),
+    "all at once": (
+        Filter(kinds=frozenset({"turn"}), roots=True, ids=("other", "root"), created_after=NOW),
+        {"other"},
+    ),
+}
+
+
+def world(store: Store) -> None:
+    """A tree, a memory that differs in every field, an outdated, a forgotten and a private one."""
+    keep(
+        store,
+        *(memory(id, "lighthouse") for id in ("root", "child", "grandchild")),
+        memory(
+            "other",
+            "lighthouse",
+            kind="turn",
+            type="fact",
+            source="chat",
+            source_type="inferred",
+            session="s1",
+            created_at=NOW + 100,
+        ),
+        memory("old", "lighthouse", superseded_by="other"),
+        memory("gone", "lighthouse", forgotten_at=NOW),
+        below("root", "child"),
+        below("child", "grandchild"),
+    )
+    keep(store, memory("own", "lighthouse", namespace="mine"), namespace="mine")
+    keep(store, memory("alien", "lighthouse", namespace="theirs"), namespace="theirs")
+    place(store, dict.fromkeys(("root", "child", "grandchild", "other", "old", "gone"), EAST))
+    place(store, {"own": EAST}, "mine")
+    place(store, {"alien": EAST}, "theirs")
+
+
+@pytest.mark.parametrize(("where", "passing"), FILTERS.values(), ids=FILTERS)
+def test_every_way_of_finding_honours_the_filter(where: Filter, passing: set[str], store: Store) -> None:
+    world(store)
+    reader = store.reader("mine")
+    assert {m.id for m in reader.select(where, 100)} == passing
+    assert reader.count(where) == len(passing)
+    assert set(reader.matching(["lighthouse"], 100, where)) == passing
+    assert set(reader.near(EAST, MODEL, 100, where)) == passing
+    assert {trace.id for trace in reader.roots(where)} == passing - {"child", "grandchild"}
+
+
+def test_finding_gives_the_best_first_and_no_more_than_asked(store: Store) -> None:
+    keep(store, memory("once", "fox and hound"), memory("twice", "fox fox"), memory("none", "hen"))
+    place(store, {"once": NORTHEAST, "twice": EAST, "none": NORTH})
+    reader = shared(store)
+    assert list(reader.matching(["fox"], 10, Filter())) == ["twice", "once"]
+    assert list(reader.matching(["fox"], 1, Filter())) == ["twice"]
+    assert list(reader.near(EAST, MODEL, 10, Filter())) == ["twice", "once", "none"]
+    assert list(reader.near(EAST, MODEL, 1, Filter())) == ["twice"]
+
+
+def test_few_that_pass_are_found_among_many_that_are_nearer(store: Store) -> None:
+    crowd = [memory(f"crowd{n}", namespace="theirs") for n in range(600)]
+    keep(store, *crowd, namespace="theirs")
+    place(store, {m.id: vector(1, n / 1_000, 0, 0) for n, m in enumerate(crowd)}, "theirs")
+    keep(store, memory("mine", kind="rare", namespace="mine"), namespace="mine")
+    place(store, {"mine": UP}, "mine")
+    reader = store.reader("mine")
+    assert list(reader.near(EAST, MODEL, 5, Filter())) == ["mine"]
+    assert list(reader.near(EAST, MODEL, 5, Filter(kinds=frozenset({"rare"})))) == ["mine"]
+
+
+# --- by words
+
+
+def test_any_term_counts_and_rare_ones_more(store: Store) -> None:
+    common = [memory(f"common{n}", "the harbour at night") for n in range(5)]
+    keep(store, *common, memory("rare", "the walrus at night"), memory("neither", "something else"))
+    found = shared(store).matching(["harbour", "walrus"], 10, Filter())
+    assert next(iter(found)) == "rare"
+    assert set(found) == {"rare", *(m.id for m in common)}
+    assert all(strength > 0 for strength in found.values())
+
+
+def test_words_are_found_in_every_part_and_count_most_in_the_title(store: Store) -> None:
+    parts = ("title", "summary", "content", "context")
+    keep(store, *(memory(part, **{"content": "some thing", part: "walrus thing"}) for part in parts))
+    found = list(shared(store).matching(["walrus"], 10, Filter()))
+    assert set(found) == set(parts)
+    assert found[0] == "title"
+
+
+@pytest.mark.parametrize(
+    ("term", "content"),
+    [("deploy", "deploying"), ("Keys", "a key"), ("cafe", "Café"), ("GROSSE", "grosse"), ("記憶", "記憶")],
+)
+def test_words_match_whatever_their_ending_case_and_accent(term: str, content: str, store: Store) -> None:
+    keep(store, memory("a", content))
+    assert set(shared(store).matching([term], 10, Filter())) == {"a"}
+
+
+HOSTILE = [
+    '"', '""', '"unbalanced', "*", "wal*", "NEAR(", "NEAR(a b, 2)", "-", "-walrus", "title:", "title: x", "{title}: x",
+    "C++", "what's up?", "AND", "AND OR NOT", "OR", "NOT walrus", "^walrus", "(", ")", "a + b", "\\", "'; DROP TABLE",
+    "👋🏽", "\u200d", "", " ", "walrus\0", "\0", "x" * 10_000, "%", "_",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_a_term_is_plain_text_never_syntax(hostile: str, store: Store) -> None:
+    keep(store, memory("anchor", "the anchor"), memory("other", "something else"))
+    assert set(shared(store).matching([hostile, "anchor"], 10, Filter())) == {"anchor"}
+    assert shared(store).matching([hostile], 10, Filter()) == {}
+
+
+@pytest.mark.parametrize("term", ["C++", "what's", "NEAR(", "-walrus", "title:", "AND", '"quoted"', "wal-rus"])
+def test_a_term_of_syntax_finds_the_text_it_stands_for(term: str, store: Store) -> None:
+    keep(store, memory("a", f"here is {term} in a text"), memory("b", "nothing of that kind"))
+    assert set(shared(store).matching([term], 10, Filter())) == {"a"}
+
+
+@pytest.mark.parametrize("many", [64, 65, 500, 3_000])
+def test_a_question_may_have_many_terms(many: int, store: Store) -> None:
+    keep(store, memory("a", "term7"), memory("b", "term63"))
+    assert set(shared(store).matching([f"term{n}" for n in range(many)], 10, Filter())) == {"a", "b"}
+
+
+def test_no_terms_find_nothing(store: Store) -> None:
+    keep(store, memory("a"))
+    assert shared(store).matching([], 10, Filter()) == {}
+
+
+# --- by meaning
+
+
+def test_cosines_are_exact(store: Store) -> None:
+    keep(store, memory("east"), memory("northeast"), memory("north"), memory("west"))
+    place(store, {"east": EAST, "northeast": NORTHEAST, "north": NORTH, "west": -EAST})
+    expected = {"east": 1.0, "northeast": 0.5**0.5, "north": 0.0, "west": -1.0}
+    assert shared(store).near(EAST, MODEL, 10, Filter()) == pytest.approx(expected, abs=1e-6)
+    assert shared(store).cosines(EAST, MODEL, expected) == pytest.approx(expected, abs=1e-6)
+
+
+def test_vectors_of_another_model_are_never_compared(store: Store) -> None:
+    keep(store, memory("a"), memory("b"), memory("bare"))
+    place(store, {"a": EAST})
+    place(store, {"b": EAST}, model="else/test/4")
+    reader = shared(store)
+    for model, id in ((MODEL, "a"), ("else/test/4", "b"), (MODEL, "a")):
+        assert set(reader.near(EAST, model, 10, Filter())) == {id}
+        assert set(reader.cosines(EAST, model, ["a", "b", "bare"])) == {id}
+    assert reader.near(EAST, "unknown/test/4", 10, Filter()) == {}
+
+
+def test_a_later_vector_replaces_the_earlier(store: Store) -> None:
+    keep(store, memory("a"))
+    for direction in (EAST, NORTH):
+        place(store, {"a": direction})
+        assert shared(store).near(direction, MODEL, 10, Filter()) == pytest.approx({"a": 1.0})
+
+
+def test_what_is_embedded_after_another_text_changed_is_found(store: Store) -> None:
+    keep(store, memory("a"))
+    place(store, {"a": EAST})
+    assert set(shared(store).near(EAST, MODEL, 10, Filter())) == {"a"}
+    keep(store, memory("a", "changed"), memory("b"))
+    place(store, {"b": EAST})
+    assert set(shared(store).near(EAST, MODEL, 10, Filter())) == {"b"}
+
+
+@pytest.mark.parametrize("broken", [float("nan"), float("inf")])
+def test_a_vector_that_is_no_direction_is_refused(broken: float, store: Store) -> None:
+    keep(store, memory("a"))
+    with pytest.raises(Invalid):
+        place(store, {"a": np.array([broken, 0, 0, 0], np.float32)})
+    assert store.embedded(MODEL) == 0
+
+
+# --- trees and links
+
+
+def family(store: Store) -> None:
+    """root -> child -> grandchild, and a second child."""
+    keep(
+        store,
+        *(memory(id) for id in ("root", "child", "second", "grandchild")),
+        below("root", "second", created_at=NOW + 1),
+        below("root", "child"),
+        below("child", "grandchild"),
+    )
+
+
+def test_the_way_up_a_tree_leads_from_the_root_to_the_parent(store: Store) -> None:
+    family(store)
+    reader = shared(store)
+    assert reader.ancestors(["grandchild", "root", "nowhere"]) == {"grandchild": ["root", "child"], "root": []}
+    assert reader.parents(["grandchild", "root", "nowhere"]) == {"grandchild": "child"}
+
+
+def test_children_come_oldest_first_with_an_entry_for_each_that_was_asked(store: Store) -> None:
+    family(store)
+    found = shared(store).children(["root", "grandchild", "nowhere"])
+    assert found == {"root": ["child", "second"], "grandchild": [], "nowhere": []}
+
+
+def test_the_memories_without_a_parent_are_roots(store: Store) -> None:
+    family(store)
+    keep(store, memory("loner", importance=0.8, access_count=2, activation=0.3, activated_at=NOW))
+    traces = {trace.id: trace for trace in shared(store).roots(Filter())}
+    assert set(traces) == {"root", "loner"}
+    loner = traces["loner"]
+    assert (loner.importance, loner.created_at, loner.access_count) == (0.8, NOW, 2)
+    assert (loner.activation, loner.activated_at, loner.last_reinforced_at) == (0.3, NOW, None)
+
+
+def test_superseded_memories_take_no_part_in_trees_but_stay_on_the_way_up(store: Store) -> None:
+    family(store)
+    keep(store, replace(one(store, "child"), superseded_by="second"), link("second", "child"))
+    reader = shared(store)
+    assert reader.children(["root"]) == {"root": ["second"]}
+    assert reader.ancestors(["grandchild"]) == {"grandchild": ["root", "child"]}
+    assert {trace.id for trace in reader.roots(Filter())} == {"root"}
+    assert [l.id for l in reader.links(["second"])] == ["root-second"]
+
+
+def test_forgotten_memories_take_no_part_in_trees_and_links(store: Store) -> None:
+    family(store)
+    keep(store, link("second", "child"), replace(one(store, "child"), forgotten_at=NOW))
+    reader = shared(store)
+    assert reader.children(["root", "child"]) == {"root": ["second"], "child": []}
+    assert reader.ancestors(["grandchild"]) == {"grandchild": []}
+    assert reader.parents(["grandchild"]) == {}
+    assert {trace.id for trace in reader.roots(Filter())} == {"root", "grandchild"}
+    assert [l.id for l in reader.links(["root", "child", "second"])] == ["root-second"]
+
+
+def test_active_links_that_touch_a_memory_come_oldest_first(store: Store) -> None:
+    keep(
+        store,
+        *(memory(id) for id in "abcd"),
+        link("b", "a", "relation", type="knows", created_at=NOW + 2),
+        link("a", "c", created_at=NOW + 1),
+        link("b", "c"),
+        below("a", "d"),
+        link("c", "d", active=False, ended_at=NOW),
+    )
+    reader = shared(store)
+    assert [l.id for l in reader.links(["a"])] == ["a-d", "a-c", "b-a"]
+    assert [l.id for l in reader.links(["a", "c"])] == ["b-c", "a-d", "a-c", "b-a"]
+    assert [l.id for l in reader.links(["a"], ("relation", "associative"))] == ["a-c", "b-a"]
+    assert reader.links([]) == []
+
+
+def test_links_are_known_by_their_ids_ended_or_not(store: Store) -> None:
+    ended = link("a", "b", active=False, ended_at=NOW, weight=0.5, reason="r", created_by="me", confidence=0.5)
+    keep(store, memory("a"), memory("b"), memory("gone", forgotten_at=NOW), ended, link("a", "gone"))
+    found = shared(store).get_links(["a-b", "a-gone", "nowhere"])
+    assert set(found) == {"a-b", "a-gone"}
+    assert replace(found["a-b"], alias=0) == ended
+
+
+def test_all_links_of_a_memory_include_the_ended_and_those_to_the_forgotten(store: Store) -> None:
+    keep(
+        store,
+        *(memory(id) for id in ("a", "b")),
+        memory("gone", forgotten_at=NOW),
+        link("a", "b", active=False, ended_at=NOW, created_at=NOW + 1),
+        link("gone", "a"),
+    )
+    assert [l.id for l in shared(store).all_links("a")] == ["gone-a", "a-b"]
+
+
+# --- the past
+
+
+def test_the_journal_tells_who_changed_what_and_why(store: Store) -> None:
+    keep(store, memory("a", "first"), memory("b"))
+    keep(store, replace(one(store, "a"), content="second", importance=0.9, updated_at=NOW + 5), now=NOW + 5)
+    born, changed = shared(store).history("a")
+    assert (born.noun, born.id, born.at, born.cause) == ("memory", "a", NOW, CAUSE)
+    assert (born.before, born.after) == (None, {})
+    assert changed.at == NOW + 5
+    assert changed.before == {"content": "first", "importance": 0.5, "updated_at": NOW}
+    assert changed.after == {"content": "second", "importance": 0.9, "updated_at": NOW + 5}
+    assert born.seq < changed.seq
+    assert born.batch != changed.batch
+
+
+def test_one_transaction_is_one_batch_of_the_journal(store: Store) -> None:
+    keep(store, memory("a"), memory("b"), link("a", "b"))
+    batches = {entry.batch for id in ("a", "b", "a-b") for entry in shared(store).history(id)}
+    assert len(batches) == 1
+
+
+def test_a_link_has_a_history_of_its_own(store: Store) -> None:
+    keep(store, memory("a"), memory("b"), link("a", "b"))
+    keep(store, link("a", "b", weight=0.5), now=NOW + 1)
+    born, changed = shared(store).history("a-b")
+    assert (born.noun, born.before, born.after) == ("link", None, {})
+    assert (changed.before, changed.after) == ({"weight": 1.0}, {"weight": 0.5})
+
+
+def test_a_memory_without_a_past_has_no_history(store: Store) -> None:
+    assert shared(store).history("nowhere") == []
+
+
+def test_putting_the_same_again_leaves_no_trace(store: Store) -> None:
+    keep(store, memory("a"), memory("b"), link("a", "b"))
+    keep(store, memory("a"), memory("b"), link("a", "b"))
+    assert [len(shared(store).history(id)) for id in ("a", "b", "a-b")] == [1, 1, 1]
+
+
+# --- writing memories
+
+
+def test_a_change_keeps_the_use_and_the_depth(store: Store) -> None:
+    family(store)
+    store.touch(["child"], {"child": 0.4}, NOW)
+    before = one(store, "child")
+    keep(store, memory("child", "changed", depth=7, access_count=99, activation=0.0))
+    assert one(store, "child") == replace(before, content="changed")
+
+
+def test_depth_is_never_taken_over_from_a_new_memory(store: Store) -> None:
+    with store.transaction(SHARED, CAUSE, NOW) as writer:
+        [stored] = writer.put([memory("a", depth=7)])
+    assert stored.depth == 0
+
+
+def test_a_change_of_text_takes_the_old_words_and_the_vector_away(store: Store) -> None:
+    keep(store, memory("a", "walrus", title="sea"))
+    place(store, {"a": EAST})
+    keep(store, memory("a", "penguin", title="sea"))
+    reader = shared(store)
+    assert reader.matching(["walrus"], 10, Filter()) == {}
+    assert set(reader.matching(["penguin"], 10, Filter())) == {"a"}
+    assert reader.near(EAST, MODEL, 10, Filter()) == {}
+    assert reader.cosines(EAST, MODEL, ["a"]) == {}
+    assert (store.embedded(MODEL), store.pending(MODEL)) == (0, 1)
+
+
+def test_a_change_of_anything_else_keeps_the_vector(store: Store) -> None:
+    keep(store, memory("a"))
+    place(store, {"a": EAST})
+    keep(store, memory("a", importance=0.9, type="fact"))
+    assert set(shared(store).near(EAST, MODEL, 10, Filter())) == {"a"}
+
+
+def test_memories_are_returned_in_the_order_they_were_put(store: Store) -> None:
+    keep(store, memory("b"))
+    with store.transaction(SHARED, CAUSE, NOW) as writer:
+        assert [m.id for m in writer.put([memory("c"), memory("b", "changed"), memory("a")])] == ["c", "b", "a"]
+
+
+# --- writing links
+
+
+def test_a_link_is_kept_once_for_each_pair_kind_and_type(store: Store) -> None:
+    keep(store, memory("a"), memory("b"))
+    with store.transaction(SHARED, CAUSE, NOW) as writer:
+        [first] = writer.put_links([link("a", "b", id="first")])
+        [again] = writer.put_links([link("a", "b", id="again", weight=0.5, created_at=NOW + 9)])
+        writer.put_links([link("a", "b", "relation", id="kind"), link("a", "b", type="t", id="type")])
+        writer.put_links([link("b", "a", id="turned")])
+    assert (again.id, again.alias, again.weight, again.created_at) == ("first", first.alias, 0.5, NOW)
+    assert {l.id for l in shared(store).links(["a"])} == {"first", "kind", "type", "turned"}
+
+
+@pytest.mark.parametrize(("source", "target"), [("a", "nowhere"), ("nowhere", "a"), ("a", "\ud800")])
+def test_a_link_needs_two_known_ends(source: str, target: str, store: Store) -> None:
+    keep(store, memory("a"))
+    with pytest.raises(NotFound, match="unknown memory"):
+        keep(store, link(source, target, id="l"))
+    assert shared(store).all_links("a") == []
+
+
+def test_a_second_active_parent_is_refused(store: Store) -> None:
+    family(store)
+    for link_ in (below("second", "grandchild"), below("child", "grandchild", id="l", type="adopted")):
+        with pytest.raises(Invalid, match="already has a parent"):
+            keep(store, link_)
+    assert shared(store).parents(["grandchild"]) == {"grandchild": "child"}
+    keep(store, below("child", "grandchild", active=False, ended_at=NOW), below("second", "grandchild"))
+    assert shared(store).parents(["grandchild"]) == {"grandchild": "second"}
+
+
+@pytest.mark.timeout(20)
+def test_a_tree_never_bites_its_tail(store: Store) -> None:
+    family(store)
+    with pytest.raises(Invalid, match="above"):
+        keep(store, below("grandchild", "root"))
+    with pytest.raises(Invalid, match="above"):
+        keep(store, memory("a"), below("a", "a"))
+    assert shared(store).parents(["root"]) == {}
+
+
+def test_the_depths_of_a_whole_subtree_follow_its_links(store: Store) -> None:
+    family(store)
+    depths = lambda: {m.id: m.depth for m in shared(store).select(Filter(), 10)}  # noqa: E731
+    assert depths() == {"root": 0, "child": 1, "second": 1, "grandchild": 2}
+    keep(store, below("root", "child", active=False, ended_at=NOW))
+    assert depths() == {"root": 0, "child": 0, "second": 1, "grandchild": 1}
+    keep(store, below("second", "child"))
+    assert depths() == {"root": 0, "second": 1, "child": 2, "grandchild": 3}
+
+
+def test_other_kinds_of_links_make_no_depth(store: Store) -> None:
+    keep(store, memory("a"), memory("b"), link("a", "b"))
+    assert one(store, "b").depth == 0
+
+
+# --- transactions
+
+
+def test_a_transaction_is_all_or_nothing(store: Store) -> None:
+    keep(store, memory("before", "old text"))
+    with pytest.raises(ZeroDivisionError), store.transaction(SHARED, CAUSE, NOW) as writer:
+        writer.put([memory("a", "walrus"), memory("before", "new text")])
+        writer.put_links([below("a", "before")])
+        writer.put_vectors(MODEL, {"a": EAST})
+        raise ZeroDivisionError
+    reader = shared(store)
+    assert reader.get(["a", "before"]) == {"before": one(store, "before")}
+    assert (one(store, "before").content, one(store, "before").depth) == ("old text", 0)
+    assert reader.matching(["walrus"], 10, Filter()) == reader.near(EAST, MODEL, 10, Filter()) == {}
+    assert len(reader.history("before")) == 1
+    assert reader.history("a") == reader.links(["before"]) == []
+
+
+def test_a_writer_sees_its_own_changes_and_nobody_else_does_until_it_ends(store: Store) -> None:
+    with store.transaction(SHARED, CAUSE, NOW) as writer:
+        writer.put([memory("a", "walrus"), memory("b")])
+        writer.put_links([below("a", "b")])
+        assert set(writer.get(["a"])) == set(writer.matching(["walrus"], 10, Filter())) == {"a"}
+        assert writer.parents(["b"]) == {"b": "a"}
+        assert shared(store).get(["a"]) == shared(store).matching(["walrus"], 10, Filter()) == {}
+        assert shared(store).history("a") == []
+    assert set(shared(store).get(["a"])) == {"a"}
+
+
+def test_a_failing_transaction_does_not_take_a_neighbour_along(store: Store) -> None:
+    inside = Event()
+
+    def neighbour() -> None:
+        inside.wait(10)
+        keep(store, memory("neighbour"))
+
+    with ThreadPoolExecutor(1) as pool:
+        other = pool.submit(neighbour)
+        with pytest.raises(ZeroDivisionError), store.transaction(SHARED, CAUSE, NOW) as writer:
+            writer.put([memory("mine")])
+            inside.set()
+            wait([other], timeout=0.2)  # give it the chance to slip into our transaction
+            raise ZeroDivisionError
+        other.result(timeout=10)
+    assert set(shared(store).get(["mine", "neighbour"])) == {"neighbour"}
+
+
+def test_threads_that_write_at_once_lose_nothing(store: Store) -> None:
+    def write(writer: int) -> None:
+        for number in range(10):
+            keep(store, memory(f"w{writer}-{number}"))
+            store.touch(["counter"], {}, NOW)
+
+    keep(store, memory("counter"))
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(write, range(8)))
+    assert shared(store).count(Filter()) == 81
+    assert one(store, "counter").access_count == 80
+
+
+# --- use
+
+
+def test_a_use_is_counted_and_nothing_else_changes(store: Store) -> None:
+    keep(store, memory("a"), memory("b"))
+    before = {id: one(store, id) for id in "ab"}
+    store.touch(["a", "nowhere"], {}, NOW + 5)
+    assert one(store, "a") == replace(
+        before["a"], access_count=1, access_days=1, last_accessed_at=NOW + 5, last_reinforced_at=NOW + 5
+    )
+    assert one(store, "b") == before["b"]
+    assert len(shared(store).history("a")) == 1
+    assert store.last_write_at() == NOW
+
+
+def test_days_of_use_are_counted_apart(store: Store) -> None:
+    keep(store, memory("a"))
+    midnight = NOW - NOW % DAY_SECONDS
+    for moment, days in ((0, 1), (3_600, 1), (DAY_SECONDS - 1, 1), (DAY_SECONDS, 2), (5 * DAY_SECONDS, 3)):
+        store.touch(["a"], {}, midnight + moment)
+        assert one(store, "a").access_days == days
+    assert one(store, "a").access_count == 5
+
+
+def test_activation_adds_up_fades_and_is_capped(store: Store) -> None:
+    keep(store, memory("a"), memory("b"))
+    for day, activation in ((0, 0.1), (0, 0.2), (1, 0.2)):
+        store.touch([], {"a": 0.1, "nowhere": 0.1}, NOW + day * DAY_SECONDS)
+        assert one(store, "a").activation == pytest.approx(activation)
+        assert one(store, "a").activated_at == NOW + day * DAY_SECONDS
+    for _ in range(20):
+        store.touch([], {"a": 0.1}, NOW + DAY_SECONDS)
+    assert one(store, "a").activation == 1.0
+    assert (one(store, "a").access_count, one(store, "a").last_accessed_at) == (0, None)
+    assert one(store, "b").activation == 0.0
+
+
+def test_a_clock_that_went_backwards_does_not_raise_activation(store: Store) -> None:
+    keep(store, memory("a"))
+    store.touch([], {"a": 0.1}, NOW)
+    store.touch([], {"a": 0.1}, NOW - 100 * DAY_SECONDS)
+    assert one(store, "a").activation == pytest.approx(0.2)
+
+
+# --- embedding
+
+
+def test_memories_without_a_vector_wait_newest_first(store: Store) -> None:
+    keep(store, *(memory(id) for id in ("bare", "other", "done", "late")))
+    place(store, {"done": EAST})
+    place(store, {"other": EAST}, model="zzz/test/4")
+    assert [passage.id for passage in store.unembedded(MODEL, 10)] == ["late", "other", "bare"]
+    assert [passage.id for passage in store.unembedded(MODEL, 2)] == ["late", "other"]
+    assert (store.embedded(MODEL), store.pending(MODEL)) == (1, 3)
+
+
+def test_a_passage_holds_the_text_to_embed(store: Store) -> None:
+    keep(store, memory("a", "content", title="title", summary="summary", context="context"))
+    [passage] = store.unembedded(MODEL, 10)
+    assert passage.text == "title\ncontext\nsummary\ncontent"
+
+
+def test_an_embedded_passage_is_found_and_waits_no_more(store: Store) -> None:
+    keep(store, memory("a"), memory("b"))
+    passages = store.unembedded(MODEL, 10)
+    assert store.embed(MODEL, dict.fromkeys(passages, EAST)) == 2
+    assert store.unembedded(MODEL, 10) == []
+    assert set(shared(store).near(EAST, MODEL, 10, Filter())) == {"a", "b"}
+    assert (store.embedded(MODEL), store.pending(MODEL)) == (2, 0)
+
+
+def test_a_passage_whose_text_changed_meanwhile_is_not_embedded(store: Store) -> None:
+    keep(store, memory("a"), memory("b"))
+    stale = store.unembedded(MODEL, 10)
+    keep(store, memory("a", "changed"))
+    assert store.embed(MODEL, {**dict.fromkeys(stale, EAST), Passage("nowhere", "x", 0): EAST}) == 1
+    assert set(shared(store).near(EAST, MODEL, 10, Filter())) == {"b"}
+    assert [passage.text for passage in store.unembedded(MODEL, 10)] == ["changed"]
+
+
+def test_embedding_leaves_no_entry_in_the_journal(store: Store) -> None:
+    keep(store, memory("a"))
+    store.embed(MODEL, dict.fromkeys(store.unembedded(MODEL, 10), EAST))
+    assert len(shared(store).history("a")) == 1
+
+
+# --- care
+
+
+def test_the_last_write_is_when_the_journal_last_grew(store: Store) -> None:
+    assert store.last_write_at() is None
+    keep(store, memory("a"), now=NOW + 7)
+    assert store.last_write_at() == NOW + 7
+
+
+def test_the_store_says_where_it_is_and_how_large(store: Store, tmp_path: Path) -> None:
+    assert store.location == str(tmp_path / "memory.db")
+    before = store.size_bytes()
+    keep(store, *(memory(f"m{n}", "word " * 5_000) for n in range(20)))
+    assert store.size_bytes() > before > 0
+
+
+def test_a_healthy_store_passes_every_check(store: Store) -> None:
+    world(store)
+    store.touch(["root"], {"child": 0.1}, NOW)
+    findings = store.check()
+    assert findings
+    assert [finding for finding in findings if not finding.passed] == []
+
+
+def test_rebuilding_a_healthy_store_changes_nothing(store: Store) -> None:
+    world(store)
+    store.touch(["root"], {"child": 0.1}, NOW)
+    reader = store.reader("mine")
+    ask = lambda: (  # noqa: E731
+        reader.select(Filter(superseded=True, forgotten=True), 100),
+        reader.matching(["lighthouse"], 100, Filter()),
+        sorted(reader.near(EAST, MODEL, 100, Filter())),
+        reader.history("root"),
+    )
+    before = ask()
+    store.rebuild()
+    assert ask() == before
+    assert all(finding.passed for finding in store.check())
+
+
+def test_a_backup_opens_with_equal_content(store: Store, backend: Backend, tmp_path: Path) -> None:
+    world(store)
+    store.backup(tmp_path / "copy.db")
+    copy = backend(tmp_path / "copy.db")
+    everything = Filter(superseded=True, forgotten=True)
+    ours, theirs = store.reader("mine"), copy.reader("mine")
+    assert theirs.select(everything, 100) == ours.select(everything, 100)
+    assert theirs.links(["root", "child"]) == ours.links(["root", "child"])
+    assert theirs.history("root") == ours.history("root")
+    assert theirs.matching(["lighthouse"], 100, everything) == ours.matching(["lighthouse"], 100, everything)
+    assert theirs.near(EAST, MODEL, 100, everything) == ours.near(EAST, MODEL, 100, everything)
+    assert all(finding.passed for finding in copy.check())
+    copy.close()
+
+
+def test_a_backup_is_consistent_while_another_writes(store: Store, backend: Backend, tmp_path: Path) -> None:
+    keep(store, memory("a"))
+    with store.transaction(SHARED, CAUSE, NOW) as writer:
+        writer.put([memory("b")])
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(store.backup, tmp_path / "copy.db").result(timeout=20)
+    copy = backend(tmp_path / "copy.db")
+    assert [m.id for m in shared(copy).select(Filter(), 10)] == ["a"]
+    copy.close()
+
+
+def test_a_backup_never_replaces_the_store_itself(store: Store, tmp_path: Path) -> None:
+    keep(store, memory("a"))
+    with pytest.raises(Invalid):
+        store.backup(tmp_path / "memory.db")
+    keep(store, memory("b"))
+    assert set(shared(store).get(["a", "b"])) == {"a", "b"}
+
+
+def test_a_backup_to_nowhere_says_so(store: Store, tmp_path: Path) -> None:
+    with pytest.raises(Unavailable, match="nowhere"):
+        store.backup(tmp_path / "nowhere" / "copy.db")
+
+
+def test_a_closed_store_says_so_and_closes_but_once(store: Store, tmp_path: Path) -> None:
+    keep(store, memory("a"))
+    reader = shared(store)
+    store.close()
+    store.close()
+    uses: list[Callable[[], object]] = [
+        lambda: reader.get(["a"]),
+        lambda: keep(store, memory("b")),
+        lambda: store.touch(["a"], {}, NOW),
+        lambda: store.unembedded(MODEL, 1),
+        lambda: store.check(),
+        lambda: store.backup(tmp_path / "copy.db"),
+    ]
+    for use in uses:
+        with pytest.raises(Unavailable, match="closed"):
+            use()
+
+
+def test_what_was_written_is_there_when_the_store_is_opened_again(backend: Backend, tmp_path: Path) -> None:
+    first = backend(tmp_path / "again.db")
+    keep(first, memory("a", "walrus"))
+    place(first, {"a": EAST})
+    stored = one(first, "a")
+    first.close()
+    second = backend(tmp_path / "again.db")
+    assert one(second, "a") == stored
+    assert set(shared(second).matching(["walrus"], 10, Filter())) == {"a"}
+    assert set(shared(second).near(EAST, MODEL, 10, Filter())) == {"a"}
+    second.close()
+
+
+# --- namespaces: a reader sees its own and the shared, never another's
+
+PEOPLE = ("mine", "theirs", SHARED)
+KNOWN = [f"{who}-{what}" for who in PEOPLE for what in ("root", "leaf", "friend", "gone", "tree", "tie", "cross")]
+
+QUESTIONS: dict[str, Callable[[Reader], Iterable[str]]] = {
+    "get": lambda reader: reader.get(KNOWN, forgotten=True),
+    "ids_like": lambda reader: reader.ids_like("", 100),
+    "select": lambda reader: [m.id for m in reader.select(Filter(forgotten=True), 100)],
+    "matching": lambda reader: reader.matching(["lighthouse"], 100, Filter()),
+    "near": lambda reader: reader.near(EAST, MODEL, 100, Filter()),
+    "cosines": lambda reader: reader.cosines(EAST, MODEL, KNOWN),
+    "roots": lambda reader: [trace.id for trace in reader.roots(Filter())],
+    "parents": lambda reader: [id for pair in reader.parents(KNOWN).items() for id in pair],
+    "children": lambda reader: [id for found in reader.children(KNOWN).values() for id in found],
+    "ancestors": lambda reader: [id for start, way in reader.ancestors(KNOWN).items() for id in (start, *way)],
+    "links": lambda reader: _named(reader.links(KNOWN)),
+    "get_links": lambda reader: _named(reader.get_links(KNOWN).values()),
+    "all_links": lambda reader: _named(link for id in KNOWN for link in reader.all_links(id)),
+    "history": lambda reader: [entry.id for id in KNOWN for entry in reader.history(id)],
+}  # fmt: skip
+NUMBERS = {"count", "counts"}
+
+
+def _named(links: Iterable[Link]) -> list[str]:
+    return [id for link in links for id in (link.id, link.source, link.target)]
+
+
+def society(store: Store) -> None:
+    """The same little tree for each of three namespaces, and ties of "theirs" into the shared one."""
+    for who in (SHARED, "mine", "theirs"):
+        names = {what: f"{who}-{what}" for what in ("root", "leaf", "friend", "gone")}
+        keep(
+            store,
+            *(memory(id, "lighthouse", namespace=who) for id in names.values() if id != names["gone"]),
+            memory(names["gone"], "lighthouse", namespace=who, forgotten_at=NOW),
+            below(names["root"], names["leaf"], id=f"{who}-tree"),
+            link(names["leaf"], names["friend"], id=f"{who}-tie"),
+            namespace=who,
+        )
+        place(store, dict.fromkeys(names.values(), EAST), who)
+    keep(
+        store,
+        below("theirs-root", "shared-friend", id="theirs-cross"),
+        link("shared-root", "theirs-friend", id="theirs-tied"),
+        namespace="theirs",
+    )
+
+
+def test_every_question_of_a_reader_is_asked_here() -> None:
+    assert QUESTIONS.keys() | NUMBERS == Reader.__abstractmethods__
+
+
+@pytest.mark.parametrize("question", QUESTIONS.values(), ids=QUESTIONS)
+def test_a_reader_sees_its_own_and_the_shared_never_anothers(
+    question: Callable[[Reader], Iterable[str]], store: Store
+) -> None:
+    society(store)
+    owners = lambda reader: {id.partition("-")[0] for id in question(reader)}  # noqa: E731
+    assert owners(store.reader("mine")) == {"mine", SHARED}
+    assert owners(store.reader("theirs")) == {"theirs", SHARED}
+    assert owners(store.reader(SHARED)) == {SHARED}
+    assert owners(store.reader("nobody")) == {SHARED}
+
+
+def test_a_reader_counts_its_own_and_the_shared_never_anothers(store: Store) -> None:
+    society(store)
+    reader = store.reader("mine")
+    assert reader.count(Filter()) == 6
+    counts = reader.counts()
+    assert (counts.memories, counts.roots, counts.links, counts.forgotten) == (6, 4, 4, 2)
+    assert store.reader(SHARED).counts().memories == 3
+
+
+def test_a_memory_whose_parent_is_out_of_sight_is_a_root(store: Store) -> None:
+    society(store)
+    assert "shared-friend" in {trace.id for trace in store.reader("mine").roots(Filter())}
+    assert store.reader("mine").ancestors(["shared-friend"]) == {"shared-friend": []}
+    assert store.reader("theirs").ancestors(["shared-friend"]) == {"shared-friend": ["theirs-root"]}
+
+
+def test_what_hangs_below_anothers_memory_is_out_of_reach(store: Store) -> None:
+    society(store)
+    assert store.reader("mine").count(Filter(under="theirs-root")) == 0
+
+
+def test_a_writer_cannot_change_anothers_memory(store: Store) -> None:
+    society(store)
+    with pytest.raises(NotFound):
+        keep(store, memory("theirs-root", "stolen", namespace="mine"), namespace="mine")
+    place(store, {"theirs-root": NORTH}, "mine")
+    theirs = store.reader("theirs")
+    assert theirs.get(["theirs-root"])["theirs-root"].content == "lighthouse"
+    assert theirs.cosines(EAST, MODEL, ["theirs-root"])["theirs-root"] == pytest.approx(1.0)
+    assert len(theirs.history("theirs-root")) == 1
+
+
+@pytest.mark.parametrize(("source", "target"), [("mine-root", "theirs-root"), ("theirs-root", "mine-root")])
+def test_a_writer_cannot_link_to_anothers_memory(source: str, target: str, store: Store) -> None:
+    society(store)
+    with pytest.raises(NotFound):
+        keep(store, link(source, target, id="mine-bridge"), namespace="mine")
+    assert store.reader("theirs").all_links("theirs-root") == store.reader("theirs").links(["theirs-root"])
+
+
+def test_a_writer_cannot_put_into_anothers_namespace(store: Store) -> None:
+    with pytest.raises(NotFound):
+        keep(store, memory("gift", namespace="theirs"), namespace="mine")
+    assert store.reader("theirs").get(["gift"]) == {}
+
+
+@pytest.mark.timeout(20)
+def test_a_tree_cannot_bite_its_tail_through_a_namespace_out_of_sight(store: Store) -> None:
+    keep(store, memory("a"), memory("b"))
+    keep(store, memory("t", namespace="theirs"), below("b", "t"), below("t", "a"), namespace="theirs")
+    with pytest.raises(Invalid):
+        keep(store, below("a", "b"))

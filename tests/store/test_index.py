@@ -1,0 +1,194 @@
+"""The promises of every vector index, and the recall of the default one."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lore.store.index import BACKENDS, Aliases, Rows, VectorIndex
+from lore.store.index.codes import code_of
+from lore.vectors import Vectors
+
+DIMENSION = 384
+
+
+@pytest.fixture(params=sorted(BACKENDS))
+def index(request: pytest.FixtureRequest) -> VectorIndex:
+    return BACKENDS[request.param](DIMENSION)
+
+
+def rows_for(index: VectorIndex, vectors: Vectors) -> Rows:
+    return code_of(vectors) if index.feed == "code" else vectors.view(np.uint8)
+
+
+def some_vectors(count: int, seed: int = 1) -> Vectors:
+    """Unit vectors, each as near to one of fifty centres as to its own will: neighbours are hard to tell."""
+    centres = np.random.default_rng(0).standard_normal((50, DIMENSION))
+    rng = np.random.default_rng(seed)
+    return unit(centres[rng.integers(0, 50, count)] + rng.standard_normal((count, DIMENSION)))
+
+
+def unit(vectors: npt.NDArray[Any]) -> Vectors:
+    return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), np.float32)
+
+
+def aliases(*values: int) -> Aliases:
+    return np.array(values, np.int64)
+
+
+def test_what_was_put_is_found_best_first(index: VectorIndex) -> None:
+    vectors = some_vectors(3)
+    index.put(aliases(30, 10, 20), rows_for(index, vectors))
+    for alias, vector in zip((30, 10, 20), vectors, strict=True):
+        assert index.nearest(vector, 1).tolist() == [alias]
+    between = vectors[0] + 0.5 * vectors[1]
+    assert index.nearest(between, 2).tolist() == [30, 10]
+
+
+def test_put_replaces_what_is_known_and_keeps_the_rest(index: VectorIndex) -> None:
+    old, kept, new = some_vectors(3)
+    index.put(aliases(1, 2), rows_for(index, np.stack([old, kept])))
+    index.put(aliases(1), rows_for(index, new[np.newaxis]))
+    assert len(index) == 2
+    assert index.nearest(new, 1).tolist() == [1]
+    assert index.nearest(kept, 1).tolist() == [2]
+
+
+def test_the_order_of_arrival_makes_no_difference(index: VectorIndex) -> None:
+    vectors = some_vectors(3000)
+    query = some_vectors(1, seed=9)[0]
+    index.put(np.arange(3000), rows_for(index, vectors))
+    wanted = index.nearest(query, 500).tolist()
+    index.clear()
+    for part in np.array_split(np.random.default_rng(3).permutation(3000), 7):
+        index.put(part, rows_for(index, vectors[part]))
+    assert index.nearest(query, 500).tolist() == wanted
+
+
+def test_removed_aliases_are_not_proposed_and_unknown_ones_do_not_matter(index: VectorIndex) -> None:
+    vectors = some_vectors(10)
+    index.put(np.arange(10), rows_for(index, vectors))
+    index.remove(aliases(3, 7, 99))
+    assert len(index) == 8
+    assert set(index.nearest(vectors[3], 10).tolist()) == set(range(10)) - {3, 7}
+    assert index.nearest(vectors[9], 1).tolist() == [9]
+
+
+def test_clear_leaves_nothing_and_the_index_can_be_filled_again(index: VectorIndex) -> None:
+    vectors = some_vectors(5)
+    index.put(np.arange(5), rows_for(index, vectors))
+    index.clear()
+    assert len(index) == 0
+    assert index.nearest(vectors[0], 5).tolist() == []
+    index.put(aliases(8), rows_for(index, vectors[:1]))
+    assert index.nearest(vectors[0], 5).tolist() == [8]
+
+
+def test_an_empty_index_answers_and_takes_empty_changes(index: VectorIndex) -> None:
+    [query] = some_vectors(1)
+    index.put(aliases(), rows_for(index, some_vectors(0)))
+    index.remove(aliases(1))
+    assert len(index) == 0
+    assert index.nearest(query, 10).tolist() == []
+    assert index.nearest(query, 10, among=aliases(1, 2)).tolist() == []
+
+
+def test_a_limit_beyond_the_size_returns_everything_and_zero_nothing(index: VectorIndex) -> None:
+    vectors = some_vectors(20)
+    index.put(np.arange(20), rows_for(index, vectors))
+    assert sorted(index.nearest(vectors[0], 1000).tolist()) == list(range(20))
+    assert index.nearest(vectors[0], 0).tolist() == []
+
+
+@pytest.mark.parametrize("backend", sorted(BACKENDS))
+@given(
+    stored=st.sets(st.integers(-(2**62), 2**62), max_size=60),
+    asked=st.lists(st.integers(-(2**62), 2**62), max_size=20),
+    picks=st.lists(st.integers(0, 1000), max_size=20),
+    spare=st.integers(0, 3),
+)
+def test_among_never_loses_a_row(
+    backend: str, stored: set[int], asked: list[int], picks: list[int], spare: int
+) -> None:
+    index = BACKENDS[backend](DIMENSION)
+    known = sorted(stored)
+    index.put(aliases(*known), rows_for(index, some_vectors(len(known))))
+    among = asked + [known[pick % len(known)] for pick in picks if known]
+    wanted = set(among) & stored
+    found = index.nearest(some_vectors(1, seed=2)[0], len(wanted) + spare, aliases(*among)).tolist()
+    assert sorted(found) == sorted(wanted)
+
+
+def test_among_ranks_only_those_it_names(index: VectorIndex) -> None:
+    vectors = some_vectors(2000)
+    index.put(np.arange(2000), rows_for(index, vectors))
+    assert index.nearest(vectors[5], 1, among=aliases(1999, 6, 5, 700)).tolist() == [5]
+    assert index.nearest(vectors[5], 1, among=aliases(1999, 6, 700))[0] in (1999, 6, 700)
+
+
+def recall(index: VectorIndex, shift: float) -> float:
+    """How many of the exact ten nearest come back from 128 candidates, all vectors moved by one `shift`."""
+    mean = np.random.default_rng(7).standard_normal(DIMENSION) * (shift / DIMENSION**0.5)
+    vectors, queries = unit(some_vectors(20_000) + mean), unit(some_vectors(50, seed=2) + mean)
+    index.put(np.arange(len(vectors)), rows_for(index, vectors))
+    found = 0
+    for query in queries:
+        exact = np.argsort(-(vectors @ query))[:10]
+        candidates = index.nearest(query, 128)
+        rescored = candidates[np.argsort(-(vectors[candidates] @ query))[:10]]
+        found += len(np.intersect1d(exact, rescored))
+    return found / (10 * len(queries))
+
+
+def test_recall_after_rescoring(index: VectorIndex) -> None:
+    assert recall(index, shift=0.0) >= 0.98
+
+
+def changes(index: VectorIndex, vectors: Vectors) -> Iterator[None]:
+    """Even aliases come, in an order that grows, fills gaps and replaces, and some go again."""
+    for step in range(400):
+        some = 2 * np.unique(np.random.default_rng(step).integers(0, 2000, 20))
+        index.put(some, rows_for(index, vectors[some // 2]))
+        index.remove(some[:5])
+        yield
+
+
+def test_readers_beside_a_writer_see_only_aliases_that_were_put(index: VectorIndex) -> None:
+    vectors = some_vectors(2000)
+    index.put(aliases(*range(0, 200, 2)), rows_for(index, vectors[:100]))
+    done = Event()
+
+    def read() -> int:
+        rounds = 0
+        while not done.is_set() or rounds == 0:
+            for found in (index.nearest(vectors[rounds % 2000], 50), index.nearest(vectors[0], 5000)):
+                assert len(np.unique(found)) == len(found)
+                assert (found % 2 == 0).all()
+                assert ((found >= 0) & (found < 4000)).all()
+            rounds += 1
+        return rounds
+
+    with ThreadPoolExecutor(3) as pool:
+        readers = [pool.submit(read) for _ in range(3)]
+        try:
+            for _ in changes(index, vectors):
+                pass
+        finally:
+            done.set()
+        assert all(reader.result() > 0 for reader in readers)
+
+
+def test_recall_survives_a_mean_that_all_vectors_share(index: VectorIndex) -> None:
+    assert recall(index, shift=2.0) >= 0.98
+
+
+def test_a_code_is_one_signed_byte_for_each_number() -> None:
+    usual = 4**-0.5
+    numbers = np.array([[0, usual, -usual, 20 * usual]], np.float32)
+    assert code_of(numbers).view(np.int8).tolist() == [[0, 16, -16, 127]]

@@ -1,0 +1,335 @@
+"""The tree dialect: the six tools of seed 001, called as a door calls them."""
+
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from lore import Draft, Invalid, Lore, LoreError, NotFound, Tie
+from lore.clock import Clock
+from lore.surfaces import SURFACES, Reply
+
+TOOLS = SURFACES["tree"].tools
+
+
+def call(lore: Lore, tool: str, **arguments: Any) -> Reply:
+    return TOOLS[tool](lore, arguments)
+
+
+def stored(lore: Lore, content: str, **arguments: Any) -> str:
+    return str(call(lore, "store", content=content, **arguments).data["id"])
+
+
+def found(lore: Lore, query: str, **arguments: Any) -> list[str]:
+    return [result["id"] for result in call(lore, "search", query=query, **arguments).data["results"]]
+
+
+def writes(lore: Lore) -> list[str]:
+    """All that is known of the store's past, to see that a refused call left no trace."""
+    return [entry.batch for root in lore.roots(1_000) for entry in lore.history(root.memory.id)]
+
+
+def test_the_six_tools_are_there_in_order() -> None:
+    assert list(TOOLS) == ["search", "read", "list_roots", "store", "update", "delete"]
+
+
+def test_parameters_and_defaults_are_those_of_the_dialect() -> None:
+    schema = TOOLS["search"].input_schema
+    assert schema["required"] == ["query"]
+    assert {name: value.get("default") for name, value in schema["properties"].items()} == {
+        "query": None,
+        "parent_id": None,
+        "limit": 10,
+        "deep": False,
+    }
+    assert TOOLS["list_roots"].input_schema["properties"]["limit"]["default"] == 20
+    assert TOOLS["store"].input_schema["properties"]["depth"]["default"] == 1
+
+
+def test_hints_tell_which_tools_change_and_destroy() -> None:
+    assert {name for name, tool in TOOLS.items() if tool.read_only} == {"search", "list_roots"}
+    assert {name for name, tool in TOOLS.items() if tool.destructive} == {"update", "delete"}
+
+
+def test_what_all_tools_cost_the_model_is_small() -> None:
+    words = sum(len(tool.description) + len(str(tool.input_schema)) for tool in TOOLS.values())
+    assert words / 4 < 1_000
+
+
+# --- search
+def test_search_returns_ids_and_scores_and_no_content(lore: Lore) -> None:
+    root = stored(lore, "Rust error handling", depth=0)
+    child = stored(lore, "Prefer anyhow in applications", parent_id=root)
+    reply = call(lore, "search", query="anyhow applications")
+    assert reply.data["results"][0]["id"] == child
+    assert set(reply.data["results"][0]) == {"id", "score", "depth", "breadcrumb"}
+    assert reply.data["results"][0]["breadcrumb"] == ["Rust error handling"]
+    assert "Prefer anyhow" not in str(reply.data) + str(reply.text)
+
+
+def test_search_score_is_similarity_and_relevance(lore: Lore) -> None:
+    stored(lore, "alpha beta gamma", depth=0)
+    [result] = call(lore, "search", query="alpha beta gamma").data["results"]
+    assert result["score"] == pytest.approx(0.7 * 1.0 + 0.3 * 0.3, abs=1e-3)
+
+
+def test_only_the_best_hit_of_each_tree_is_shown(lore: Lore) -> None:
+    root = stored(lore, "gardening tomatoes", depth=0)
+    stored(lore, "gardening tomatoes in the greenhouse", parent_id=root)
+    other = stored(lore, "gardening roses", depth=0)
+    assert found(lore, "gardening tomatoes") == [root, other]
+
+
+def test_parent_id_scopes_to_the_whole_subtree(lore: Lore) -> None:
+    root = stored(lore, "databases", depth=0)
+    child = stored(lore, "relational systems", parent_id=root)
+    leaf = stored(lore, "postgres listens on port 6432", parent_id=child)
+    stored(lore, "postgres listens on port 5432", depth=0)
+    assert found(lore, "postgres port", parent_id=root)[0] == leaf
+    assert set(found(lore, "postgres port", parent_id=root)) <= {child, leaf}
+
+
+def test_a_leaf_has_no_children_to_search(lore: Lore) -> None:
+    leaf = stored(lore, "alone", depth=0)
+    assert call(lore, "search", query="x", parent_id=leaf).text == ("No children found for this fragment.",)
+
+
+def test_deep_follows_associations_to_what_shares_no_words(lore: Lore) -> None:
+    key = stored(lore, "deploy key rotation", depth=0)
+    vault = stored(lore, "hashicorp appliance upstairs", depth=0)
+    stored(lore, "unrelated lunch menu", depth=0)
+    for filler in range(12):
+        stored(lore, f"deploy key note number {filler}", depth=0)
+    lore.link([Tie(source=key, target=vault, reason="is kept in")])
+    assert vault not in found(lore, "deploy key rotation", limit=3)
+    assert vault in found(lore, "deploy key rotation", limit=3, deep=True)
+
+
+def test_what_has_faded_below_the_threshold_is_hidden_and_told(lore: Lore, clock: Clock) -> None:
+    lore.remember(Draft(content="a trifle about weather", importance=0.1, kind="fragment", at_once=True))
+    assert len(found(lore, "weather trifle")) == 1
+    clock.sleep(days=8)
+    reply = call(lore, "search", query="weather trifle")
+    assert reply.data["results"] == []
+    assert any("1 hit below the threshold" in note for note in reply.data["notes"])
+
+
+def test_an_empty_store_says_so(lore: Lore) -> None:
+    reply = call(lore, "search", query="anything")
+    assert reply.text == ("No results for 'anything'.", "Nothing is stored yet.")
+
+
+def test_searching_ids_is_no_use(lore: Lore) -> None:
+    id = stored(lore, "quiet fragment", depth=0)
+    found(lore, "quiet fragment")
+    assert lore.look_at(id).memory.access_count == 0
+
+
+# --- read
+def test_read_gives_content_and_the_ways_onward(lore: Lore) -> None:
+    root = stored(lore, "root concept", depth=0)
+    child = stored(lore, "narrower aspect", parent_id=root)
+    leaf = stored(lore, "specific finding", parent_id=child)
+    far = stored(lore, "another tree", depth=0)
+    lore.link([Tie(source=child, target=far, weight=0.8, reason="reminds of")])
+    assert call(lore, "read", id=child).data == {
+        "id": child,
+        "content": "narrower aspect",
+        "depth": 1,
+        "relevance": 0.3,
+        "parent_id": root,
+        "breadcrumb": ["root concept"],
+        "children": [leaf],
+        "associations": [{"id": far, "relationship": "reminds of", "weight": 0.8}],
+    }
+
+
+def test_every_reading_has_the_same_keys(lore: Lore) -> None:
+    root = stored(lore, "lonely root", depth=0)
+    child = stored(lore, "child", parent_id=root)
+    assert set(call(lore, "read", id=root).data) == set(call(lore, "read", id=child).data)
+
+
+def test_reading_strengthens_and_never_lowers(lore: Lore, clock: Clock) -> None:
+    id = stored(lore, "often needed", depth=0)
+    readings = [call(lore, "read", id=id).data["relevance"] for _ in range(4)]
+    assert readings == sorted(set(readings))
+    assert readings[:2] == [0.3, 0.352]
+
+
+def test_reading_wakes_the_neighbours_but_does_not_edit_them(lore: Lore) -> None:
+    root = stored(lore, "root", depth=0)
+    child = stored(lore, "child", parent_id=root)
+    before = lore.look_at(child)
+    call(lore, "read", id=root)
+    after = lore.look_at(child)
+    assert after.relevance == pytest.approx(before.relevance + 0.1)
+    assert after.memory.updated_at == before.memory.updated_at
+    assert after.memory.access_count == 0
+
+
+# --- list_roots
+def test_roots_come_with_their_number_of_children_the_most_relevant_first(lore: Lore, clock: Clock) -> None:
+    old = stored(lore, "old root", depth=0)
+    stored(lore, "child one", parent_id=old)
+    stored(lore, "child two", parent_id=old)
+    clock.sleep(days=30)
+    new = stored(lore, "new root", depth=0)
+    assert call(lore, "list_roots").data["roots"] == [
+        {"id": new, "children_count": 0},
+        {"id": old, "children_count": 2},
+    ]
+    assert len(call(lore, "list_roots", limit=1).data["roots"]) == 1
+
+
+def test_no_roots_is_said_in_words(lore: Lore) -> None:
+    assert call(lore, "list_roots").text == ("No knowledge stored yet.",)
+
+
+# --- store
+def test_a_new_fragment_finds_its_home_by_meaning(lore: Lore) -> None:
+    root = stored(lore, "python packaging with wheels", depth=0)
+    stored(lore, "the cat sleeps on the sofa", depth=0)
+    reply = call(lore, "store", content="python wheels are built by hatchling")
+    assert reply.data["parent_id"] == root
+    assert reply.data["depth"] == 1
+
+
+def test_a_fragment_without_a_home_becomes_a_root_not_an_orphan(lore: Lore) -> None:
+    stored(lore, "python packaging with wheels", depth=0)
+    reply = call(lore, "store", content="zebras graze quietly", depth=1)
+    assert (reply.data["depth"], reply.data["parent_id"]) == (0, None)
+    assert reply.data["id"] in str(call(lore, "list_roots").data)
+
+
+def test_depth_follows_from_the_parent(lore: Lore) -> None:
+    root = stored(lore, "root", depth=0)
+    child = stored(lore, "child", parent_id=root, depth=7)
+    assert call(lore, "store", content="leaf", parent_id=child).data["depth"] == 2
+
+
+# --- update
+def test_an_update_replaces_words_and_meaning_and_keeps_the_old_text(lore: Lore) -> None:
+    id = stored(lore, "we deploy on fridays", depth=0)
+    assert call(lore, "update", fragment_id=id, content="releases ship mondays").data == {
+        "status": "updated",
+        "id": id,
+    }
+    lore.settle()
+    assert call(lore, "search", query="releases mondays").data["results"][0]["score"] > 0.5
+    assert call(lore, "search", query="deploy fridays").data["results"][0]["score"] < 0.3
+    assert (lore.history(id)[-1].before or {})["content"] == "we deploy on fridays"
+
+
+# --- delete
+def test_delete_hands_the_children_up_and_restore_brings_all_back(lore: Lore) -> None:
+    root = stored(lore, "root", depth=0)
+    middle = stored(lore, "middle", parent_id=root)
+    leaf = stored(lore, "leaf", parent_id=middle)
+    assert call(lore, "delete", fragment_id=middle).data == {"status": "deleted", "id": middle}
+    assert call(lore, "read", id=leaf).data["parent_id"] == root
+    assert call(lore, "read", id=leaf).data["depth"] == 1
+    with pytest.raises(NotFound, match=f"Fragment {middle} not found."):
+        call(lore, "read", id=middle)
+    lore.restore([middle])
+    assert call(lore, "read", id=leaf).data["parent_id"] == middle
+    assert call(lore, "read", id=leaf).data["depth"] == 2
+
+
+def test_children_of_a_deleted_root_become_roots(lore: Lore) -> None:
+    root = stored(lore, "root", depth=0)
+    child = stored(lore, "child", parent_id=root)
+    call(lore, "delete", fragment_id=root)
+    assert call(lore, "list_roots").data["roots"] == [{"id": child, "children_count": 0}]
+
+
+# --- bad input
+UNKNOWN = "01a1e199-c073-71dd-958f-3013d1acd782"
+REFUSED: list[tuple[str, dict[str, Any], str]] = [
+    ("search", {"query": ""}, "query is empty"),
+    ("search", {"query": "  \n"}, "query is empty"),
+    ("search", {"query": "a\0b"}, "NUL"),
+    ("search", {"query": "a\ud800b"}, "lone surrogate"),
+    ("search", {"query": "x" * 50_001}, "50,000"),
+    ("search", {"query": "x", "limit": 0}, "between 1 and 1,000"),
+    ("search", {"query": "x", "limit": -3}, "between 1 and 1,000"),
+    ("search", {"query": "x", "limit": 10**30}, "between 1 and 1,000"),
+    ("search", {"query": "x", "limit": "many"}, "'limit'"),
+    ("search", {"query": "x", "top_k": 3}, "unknown argument 'top_k'; known: deep, limit, parent_id, query"),
+    ("search", {}, "'query' is missing"),
+    ("search", {"query": "x", "parent_id": "nonsense"}, "Invalid parent ID: nonsense"),
+    ("search", {"query": "x", "parent_id": UNKNOWN}, f"Fragment {UNKNOWN} not found."),
+    ("read", {"id": ""}, "Invalid fragment ID: "),
+    ("read", {"id": "é" * 500}, "Invalid fragment ID: é"),
+    ("read", {"id": UNKNOWN}, f"Fragment {UNKNOWN} not found."),
+    ("list_roots", {"limit": 0}, "between 1 and 1,000"),
+    ("store", {"content": ""}, "content is empty"),
+    ("store", {"content": "x" * 50_001}, "the limit is 50,000"),
+    ("store", {"content": "é" * 25_001}, "50,002 bytes"),
+    ("store", {"content": "a\0b"}, "NUL character at position 1"),
+    ("store", {"content": "a\udfffb"}, "lone surrogate at position 1"),
+    ("store", {"content": "x", "depth": -1}, "depth is -1"),
+    ("store", {"content": "x", "parent_id": "1"}, "Invalid parent ID: 1"),
+    ("store", {"content": "x", "parent_id": UNKNOWN}, f"Fragment {UNKNOWN} not found."),
+    ("store", {"content": 5}, "'content'"),
+    ("update", {"fragment_id": UNKNOWN, "content": "x"}, f"Fragment {UNKNOWN} not found."),
+    ("update", {"fragment_id": "x", "content": "x"}, "Invalid fragment ID: x"),
+    ("delete", {"fragment_id": UNKNOWN}, f"Fragment {UNKNOWN} not found."),
+]
+
+
+@pytest.mark.parametrize(("tool", "arguments", "message"), REFUSED)
+def test_bad_input_is_named_and_changes_nothing(
+    lore: Lore, tool: str, arguments: dict[str, Any], message: str
+) -> None:
+    stored(lore, "what was there before", depth=0)
+    before = writes(lore)
+    with pytest.raises(LoreError) as refusal:
+        call(lore, tool, **arguments)
+    assert message in str(refusal.value)
+    assert len(str(refusal.value)) < 300
+    assert writes(lore) == before
+    assert found(lore, "before")
+
+
+def test_an_empty_update_is_refused(lore: Lore) -> None:
+    id = stored(lore, "keep me", depth=0)
+    with pytest.raises(Invalid, match="content is empty"):
+        call(lore, "update", fragment_id=id, content=" ")
+    assert call(lore, "read", id=id).data["content"] == "keep me"
+
+
+@pytest.mark.parametrize(
+    "query",
+    ['"', "'", "*", "NEAR(a b)", "-minus", "a AND", "title:x", "C++", "^caret", "{}", "()", "日本語", "🙂"],
+)
+def test_search_syntax_in_a_question_is_just_text(lore: Lore, query: str) -> None:
+    stored(lore, f"about {query} and more", depth=0)
+    assert len(found(lore, query)) == 1
+
+
+def test_the_largest_content_is_kept_whole(lore: Lore) -> None:
+    content = "é" * 25_000
+    assert call(lore, "read", id=stored(lore, content, depth=0)).data["content"] == content
+
+
+def test_other_namespaces_are_out_of_sight(lore: Lore) -> None:
+    hers = stored(lore.within("ada"), "ada's private fragment", depth=0)
+    ours = stored(lore, "a shared fragment", depth=0)
+    assert found(lore.within("ada"), "fragment") == [hers, ours] or found(lore.within("ada"), "fragment")
+    assert set(found(lore.within("ada"), "fragment")) == {hers, ours}
+    assert found(lore.within("bob"), "fragment") == [ours]
+    for tool, arguments in (
+        ("read", {"id": hers}),
+        ("update", {"fragment_id": hers, "content": "stolen"}),
+        ("delete", {"fragment_id": hers}),
+        ("store", {"content": "x", "parent_id": hers}),
+    ):
+        with pytest.raises(NotFound):
+            call(lore.within("bob"), tool, **arguments)
+
+
+def test_ids_are_uuids_and_never_guessed(lore: Lore) -> None:
+    ids = {stored(lore, f"fragment {n}", depth=0) for n in range(20)}
+    assert len(ids) == 20
+    assert str(uuid4()) not in ids
