@@ -25,9 +25,12 @@ class Corpus:
         """One memory: content words by Zipf's law, every third word a stop word."""
         length = self._random.randint(shortest, longest)
         content = self._random.choices(self._words, cum_weights=self._weights, k=length)
-        return " ".join(
-            word if at % 3 else f"{self._random.choice(STOP)} {word}" for at, word in enumerate(content)
-        ).capitalize() + "."
+        return (
+            " ".join(
+                word if at % 3 else f"{self._random.choice(STOP)} {word}" for at, word in enumerate(content)
+            ).capitalize()
+            + "."
+        )
 
     def question(self, text: str) -> str:
         """A question that a text answers: some of its words, in other company."""

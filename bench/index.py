@@ -54,12 +54,15 @@ def unit(vectors: npt.NDArray[Any]) -> Vectors:
 
 
 def grown(vectors: Vectors, count: int, rng: np.random.Generator) -> Vectors:
-    """The vectors and, up to `count`, points between random pairs of them with a little noise."""
+    """The vectors and, up to `count`, directions between random pairs with a little noise, seen from the
+    common mean and as far from it as one of the pair: so the new ones are no nearer to all than the old."""
     more = max(0, count - len(vectors))
-    left, right = rng.integers(0, len(vectors), (2, more))
+    mean = vectors.mean(axis=0)
+    left, right = (vectors - mean)[rng.integers(0, len(vectors), (2, more))]
     share = rng.uniform(0, 0.5, (more, 1))
-    noise = rng.standard_normal((more, DIMENSION)) * (0.2 / DIMENSION**0.5)
-    return unit(np.vstack([vectors, (1 - share) * vectors[left] + share * vectors[right] + noise])[:count])
+    away = np.linalg.norm(left, axis=1, keepdims=True)
+    noise = rng.standard_normal((more, DIMENSION)) * (0.2 * away / DIMENSION**0.5)
+    return unit(np.vstack([vectors, mean + away * unit((1 - share) * left + share * right + noise)])[:count])
 
 
 def best(scores: npt.NDArray[np.float32], limit: int) -> npt.NDArray[np.intp]:
@@ -256,8 +259,8 @@ def assigned(vectors: Vectors, centres: Vectors) -> Ids:
 def engines(count: int) -> dict[str, Engine]:
     lists = max(16, int(2 * count**0.5))
     return {
+        "codes, 2x and at least 32, rows decide": Codes(2, 32),
         "codes, 4x and at least 128, rows decide": Codes(4, 128),
-        "codes, 4x and at least 256, rows decide": Codes(4, 256),
         "vec1 flat": Vec1(),
         "vec1 IVF, 16 probes": Vec1({"nbucket": lists}, 16),
         "vec1 IVF, 64 probes": Vec1({"nbucket": lists}, 64),
@@ -381,7 +384,7 @@ def data_of(options: argparse.Namespace, rng: np.random.Generator) -> tuple[Vect
     vectors = grown(given, options.n, rng)
     told = f"real: {min(len(given), options.n)} embeddings"
     if len(vectors) > len(given):
-        told += f", grown to {len(vectors)} by points between random pairs with a little noise"
+        told += f", grown to {len(vectors)} by directions between random pairs with a little noise"
     return vectors, queries, told
 
 

@@ -122,9 +122,7 @@ def _timed(items: list[Any], call: Callable[[Any], object]) -> dict[str, float]:
 
 
 def _cold(path: Path) -> dict[str, float]:
-    run = subprocess.run(
-        [sys.executable, "-c", COLD, str(path)], check=True, capture_output=True, text=True
-    )
+    run = subprocess.run([sys.executable, "-c", COLD, str(path)], check=True, capture_output=True, text=True)
     opened, first, second, peak, resident = map(float, run.stdout.split())
     return {
         "cold_open_ms": opened * 1000,
@@ -145,7 +143,9 @@ def _line(row: dict[str, Any]) -> str:
     parts.append(
         f"cold: open {row['cold_open_ms']:.0f}, first {row['cold_first_ms']:.0f}, then {row['cold_second_ms']:.0f} ms"
     )
-    parts.append(f"RSS {row['resident_mb']:.0f} MB (peak {row['peak_mb']:.0f}); file {row['megabytes']:.0f} MB")
+    parts.append(
+        f"RSS {row['resident_mb']:.0f} MB (peak {row['peak_mb']:.0f}); file {row['megabytes']:.0f} MB"
+    )
     return "\n          ".join(parts)
 
 

@@ -17,9 +17,22 @@ _HOMES = {
 }
 
 __all__ = [
-    "Answer", "Draft", "Duplicate", "Filter", "Hit", "Invalid", "Link", "Lore", "LoreError", "Memory", "NotFound",
-    "Query", "Tie", "Unavailable", "connect",
-]  # fmt: skip
+    "Answer",
+    "Draft",
+    "Duplicate",
+    "Filter",
+    "Hit",
+    "Invalid",
+    "Link",
+    "Lore",
+    "LoreError",
+    "Memory",
+    "NotFound",
+    "Query",
+    "Tie",
+    "Unavailable",
+    "connect",
+]
 
 
 def __getattr__(name: str) -> Any:

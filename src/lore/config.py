@@ -1,4 +1,4 @@
-"""Settings: defaults, then the file, then the environment, then flags; mistakes are named. The only env reader."""
+"""Settings: defaults, the file, the environment, flags; the last word wins. The only env reader."""
 
 import os
 import tomllib

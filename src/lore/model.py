@@ -261,7 +261,7 @@ class Answer:
             yield f"There {found} below the threshold, not shown (best score {self.best_hidden:.3f})."
         if self.meaning == "missing":
             yield f"Searched by words only: {self.trouble}."
-        elif self.meaning == "warming" and not self.pending:
+        elif self.meaning == "warming":
             yield "Searched by words only: the embedding model is still loading."
         elif self.pending:
             waiting = _are(self.pending, "memory", "memories")

@@ -1,6 +1,7 @@
 """The `lore` command as a whole: help, completion, ids, errors, and what it does not load."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -26,19 +27,19 @@ def kept_at_once(lore: Lore) -> list[str]:
     return [memory.id for memory in lore.remember_all(drafts)]
 
 
-def loaded_by(*args: str) -> set[str]:
+def loaded_by(*args: str, env: dict[str, str] | None = None) -> set[str]:
     """The modules that a process has loaded after running the command."""
     code = f"""
 import sys
 from lore.doors.cli import cli
 try:
-    cli.main({list(args)!r}, standalone_mode=False)
+    cli.main({list(args)!r}, prog_name="lore", standalone_mode=False)
 finally:
     print("loaded", *sys.modules)
 """
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
-    )
+    call = [sys.executable, "-c", code]
+    settings = {**os.environ, **(env or {})}
+    done = subprocess.run(call, env=settings, capture_output=True, text=True, check=True, timeout=60)
     return set(done.stdout.rpartition("loaded")[2].split())
 
 
@@ -84,9 +85,15 @@ def test_the_bash_script_is_valid_bash(run: Command) -> None:
     subprocess.run(["bash", "-n"], input=script, text=True, check=True, timeout=60)
 
 
+WORDS = {"_LORE_COMPLETE": "bash_complete", "COMP_WORDS": "lore re", "COMP_CWORD": "1"}
+
+
 def test_command_names_are_completed(run: Command) -> None:
-    words = {"_LORE_COMPLETE": "bash_complete", "COMP_WORDS": "lore re", "COMP_CWORD": "1"}
-    assert run.output(env=words).split() == ["plain,read", "plain,remember", "plain,restore"]
+    assert run.output(env=WORDS).split() == ["plain,read", "plain,remember", "plain,restore"]
+
+
+def test_completing_a_name_loads_no_command() -> None:
+    assert not loaded_by(env=WORDS) & {"numpy", "apsw", "mcp"}
 
 
 def test_the_flags_choose_where_the_memories_are(run: Command, tmp_path: Path) -> None:

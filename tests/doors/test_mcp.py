@@ -201,11 +201,15 @@ def test_the_process_ends_cleanly_when_told_or_left(
     process.stdin.write(json.dumps(opening(era)) + "\n")
     process.stdin.flush()
     assert json.loads(process.stdout.readline())["id"] == 1
-    if stop is not None:
+    if stop is None:
+        process.stdin.close()
+    else:
         process.send_signal(stop)
-    _, errors = process.communicate(timeout=30)
-    assert process.returncode == 0
-    assert "Traceback" not in errors
+    assert process.wait(timeout=30) == 0
+    assert process.stderr is not None
+    assert process.stderr.read() == ""
+    for pipe in (process.stdin, process.stdout, process.stderr):
+        pipe.close()
 
 
 def opening(era: str) -> dict[str, Any]:

@@ -4,7 +4,6 @@ import functools
 import logging
 import os
 import signal
-import sys
 from collections.abc import Iterable
 from types import FrameType
 
@@ -38,20 +37,19 @@ logger = logging.getLogger(__name__)
 def serve(config: Config) -> None:
     """Serve until the client closes stdin or the process is told to stop."""
     lore = wire(config, patient=False)
+
+    def stop(signum: int, frame: FrameType | None) -> None:
+        """Let the write at hand finish, then go: a thread that waits for a line on stdin cannot be woken."""
+        lore.close()
+        os._exit(0)
+
+    signal.signal(signal.SIGINT, stop)
+    signal.signal(signal.SIGTERM, stop)
     lore.background.start()
-    signal.signal(signal.SIGTERM, _interrupt)
     try:
         anyio.run(_over_stdio, server(lore, SURFACES.values()))
-    except KeyboardInterrupt:
-        pass
     finally:
         lore.close()
-    sys.stderr.flush()
-    os._exit(0)  # a thread may still wait for a line on stdin, and nothing is left to do
-
-
-def _interrupt(signum: int, frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
 
 
 async def _over_stdio(server: Server) -> None:

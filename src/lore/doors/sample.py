@@ -42,4 +42,5 @@ def _draft(item: Mapping[str, Any], parent: str | None) -> Draft:
         importance=item.get("importance", 0.5),
         parent=parent,
         source=SOURCE,
+        at_once=True,
     )

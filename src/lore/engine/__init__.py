@@ -9,16 +9,34 @@ from lore.engine.background import Background
 from lore.engine.embed import embed
 from lore.engine.forget import forget, restore
 from lore.engine.link import link, unlink
-from lore.engine.read import explore, look_at, read, roots
+from lore.engine.read import explore, ids_like, look_at, read, roots
 from lore.engine.remember import remember
 from lore.engine.revise import revise
 from lore.engine.search import search
 from lore.engine.sense import Sense
 from lore.engine.status import status
 from lore.model import (
-    SHARED, Answer, Branch, Cause, Draft, Entry, Filter, Finding, Link, Memory, Query, Reading, Revision, Status, Tie,
-)  # fmt: skip
+    SHARED,
+    Answer,
+    Branch,
+    Cause,
+    Draft,
+    Entry,
+    Filter,
+    Finding,
+    Link,
+    Memory,
+    Query,
+    Reading,
+    Revision,
+    Status,
+    Tie,
+)
 from lore.store import Reader, Store
+from lore.text import storable
+
+REASON_LIMIT_BYTES = 1_000
+EVERYTHING = Filter()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +64,7 @@ class Lore:
         """Like read, without counting as use."""
         return look_at(id, reader=self._reader, now=self.clock())
 
-    def roots(self, limit: int = 20, where: Filter = Filter()) -> list[Branch]:
+    def roots(self, limit: int = 20, where: Filter = EVERYTHING) -> list[Branch]:
         """The tops of the trees, the most relevant first."""
         return roots(reader=self._reader, now=self.clock(), where=where, limit=limit)
 
@@ -56,7 +74,7 @@ class Lore:
 
     def ids_like(self, prefix: str, limit: int = 20) -> list[str]:
         """The ids that begin so, forgotten ones included."""
-        return self._reader.ids_like(prefix, limit)
+        return ids_like(prefix, reader=self._reader, limit=limit)
 
     def history(self, id: str) -> list[Entry]:
         """What the journal says about a memory or a link, oldest first."""
@@ -146,4 +164,9 @@ class Lore:
         return self.store.reader(self.namespace)
 
     def _cause(self, verb: str, reason: str = "") -> Cause:
-        return Cause(verb=verb, surface=self.surface, actor=self.actor, reason=reason)
+        return Cause(
+            verb=verb,
+            surface=self.surface,
+            actor=self.actor,
+            reason=storable(reason, "reason", REASON_LIMIT_BYTES),
+        )

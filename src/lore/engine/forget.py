@@ -6,17 +6,15 @@ from dataclasses import replace
 from lore.engine.link import ended
 from lore.model import Cause, Link, Memory, new_id
 from lore.store import Store, Writer
-from lore.text import storable
 
 
 def forget(ids: Sequence[str], *, store: Store, namespace: str, cause: Cause, now: float) -> list[str]:
     """Hide them from every answer; the ids that were known. Nothing is erased: `restore` brings them back."""
-    reason = storable(cause.reason, "reason", 1_000)
     with store.transaction(namespace, cause, now) as writer:
         known = writer.get(dict.fromkeys(ids))
         for memory in known.values():
             _hand_up(memory, writer, now)
-            hidden = replace(memory, forgotten_at=now, forgotten_reason=reason, updated_at=now)
+            hidden = replace(memory, forgotten_at=now, forgotten_reason=cause.reason, updated_at=now)
             writer.put([hidden])
         return [id for id in dict.fromkeys(ids) if id in known]
 
@@ -64,7 +62,8 @@ def _adoption(parent: str, child: str, mark: str, now: float) -> Link:
 
 
 def _take_back(memory: Memory, writer: Writer, now: float) -> None:
-    """Children come back unless they have found another place since."""
+    """Children come back unless they have found another place since, or now stand above."""
+    way = writer.ancestors([memory.id])[memory.id]
     lost = [
         link
         for link in writer.all_links(memory.id)
@@ -72,6 +71,6 @@ def _take_back(memory: Memory, writer: Writer, now: float) -> None:
     ]
     for link in lost:
         above = [up for up in _ties(link.target, writer) if up.target == link.target]
-        if all(up.created_by == _mark(memory) for up in above):
+        if link.target not in way and all(up.created_by == _mark(memory) for up in above):
             writer.put_links([ended(up, now) for up in above])
             writer.put_links([replace(link, active=True, ended_at=None, updated_at=now)])

@@ -68,5 +68,10 @@ def _make_room(tie: Tie, writer: Writer, now: float) -> None:
     """A memory has one parent, and never below itself."""
     if tie.target in writer.ancestors([tie.source])[tie.source]:
         raise Invalid(f"{tie.target} is above {tie.source}; it cannot also be below it")
-    above = [link for link in writer.links([tie.target], ("hierarchical",)) if link.target == tie.target]
-    writer.put_links([ended(link, now) for link in above if link.source != tie.source])
+    above = [
+        link
+        for link in writer.all_links(tie.target)
+        if link.target == tie.target and link.kind == "hierarchical" and link.active
+    ]
+    same = (tie.source, tie.type)
+    writer.put_links([ended(link, now) for link in above if (link.source, link.type) != same])

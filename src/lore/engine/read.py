@@ -1,7 +1,7 @@
 """read: take one memory → find its place and ties → reinforce it and lend attention to its neighbours."""
 
 from lore.engine.use import count_use
-from lore.errors import NotFound
+from lore.errors import Invalid, NotFound
 from lore.model import Branch, Filter, Reading
 from lore.ranking.decay import relevance
 from lore.ranking.graph import spread
@@ -36,15 +36,28 @@ def look_at(id: str, *, reader: Reader, now: float) -> Reading:
 
 def roots(*, reader: Reader, now: float, where: Filter, limit: int) -> list[Branch]:
     """The tops of the trees, the most relevant first."""
+    _at_least("limit", limit, 1)
     traces = sorted(reader.roots(where), key=lambda trace: (-relevance(trace, now), trace.id))[:limit]
     return _branches([trace.id for trace in traces], 0, reader, now)
 
 
 def explore(id: str, *, reader: Reader, now: float, depth: int) -> Branch:
     """A memory and what hangs below it, `depth` levels down."""
+    _at_least("depth", depth, 0)
     if not reader.get([id]):
         raise NotFound(f"unknown memory {preview(id, 80)}")
     return _branches([id], depth, reader, now)[0]
+
+
+def ids_like(prefix: str, *, reader: Reader, limit: int) -> list[str]:
+    """The ids that begin so, in order, forgotten ones included."""
+    _at_least("limit", limit, 1)
+    return reader.ids_like(prefix, limit)
+
+
+def _at_least(name: str, number: int, least: int) -> None:
+    if number < least:
+        raise Invalid(f"{name} is {number}; it must be at least {least}")
 
 
 def _branches(ids: list[str], depth: int, reader: Reader, now: float) -> list[Branch]:

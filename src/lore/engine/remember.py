@@ -1,7 +1,9 @@
 """remember: check the drafts → find each a home → keep memory, place and vector in one transaction."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from lore.engine.sense import Sense
 from lore.errors import Invalid, NotFound
@@ -61,10 +63,20 @@ def _check(draft: Draft) -> None:
     storable(draft.summary, "summary")
     for name in ("kind", "type", "status", "source", "source_type", "session", "channel"):
         storable(getattr(draft, name), name, SHORT_LIMIT_BYTES)
+    for flag in draft.flags:
+        storable(flag, "flag", SHORT_LIMIT_BYTES)
+    storable(_json(draft.metadata), "metadata")
     if not 0 <= draft.importance <= 1:
         raise Invalid(f"importance is {draft.importance}; it must be between 0 and 1")
     if not 0 <= draft.score <= 10:
         raise Invalid(f"score is {draft.score}; it must be between 0 and 10")
+
+
+def _json(metadata: Mapping[str, Any]) -> str:
+    try:
+        return json.dumps(dict(metadata), ensure_ascii=False, sort_keys=True, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise Invalid(f"metadata must be JSON: {error}") from None
 
 
 def _place(draft: Draft, reader: Reader, sense: Sense) -> _Placed:

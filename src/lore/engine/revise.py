@@ -3,10 +3,13 @@
 from dataclasses import fields, replace
 from typing import Any
 
+from lore.engine.remember import SHORT_LIMIT_BYTES, TITLE_LIMIT_BYTES
 from lore.errors import Invalid, NotFound
 from lore.model import Cause, Memory, Revision
 from lore.store import Store
-from lore.text import clean, preview, storable
+from lore.text import CONTENT_LIMIT_BYTES, clean, preview, storable
+
+LIMITS = {"title": TITLE_LIMIT_BYTES, "type": SHORT_LIMIT_BYTES, "status": SHORT_LIMIT_BYTES}
 
 
 def revise(revision: Revision, *, store: Store, namespace: str, cause: Cause, now: float) -> Memory:
@@ -38,5 +41,5 @@ def _checked(revision: Revision) -> dict[str, Any]:
         elif name == "content":
             clean(value, name)
         else:
-            storable(value, name)
+            storable(value, name, LIMITS.get(name, CONTENT_LIMIT_BYTES))
     return changes

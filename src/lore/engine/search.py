@@ -12,7 +12,7 @@ from lore.ranking.decay import days_since, fade, relevance, usage
 from lore.ranking.graph import ITERATIONS, personalized_pagerank
 from lore.ranking.policy import Policy, policy_named
 from lore.store import Reader, Store
-from lore.text import clean, label_of, listed, overlap, storable, terms, tokens_in
+from lore.text import clean, label_of, listed, overlap, preview, storable, terms, tokens_in
 from lore.vectors import Vector
 
 LIMIT = 1_000
@@ -84,7 +84,7 @@ def _find(query: Query, policy: Policy, vector: Vector | None, sense: Sense, rea
     words = reader.matching(terms(query.text), many, query.where)
     near = {} if vector is None else reader.near(vector, sense.model, many, query.where)
     chosen = list(dict.fromkeys([*near, *words, *(query.where.ids or ())]))
-    memories = list(reader.get(chosen, forgotten=query.where.forgotten).values())
+    memories = reader.select(replace(query.where, ids=tuple(chosen)), len(chosen))
     unmeasured = [memory.id for memory in memories if memory.id not in near]
     rest = {} if vector is None or not unmeasured else reader.cosines(vector, sense.model, unmeasured)
     cosines = near | rest
@@ -145,7 +145,8 @@ def _deepened(hits: list[Hit], policy: Policy, reader: Reader, query: Query, now
     known = {hit.memory.id: hit for hit in hits}
     reached = _reached([id for id in mass if id not in known], reader, query, policy, now)
     walked = [_walked(hit, scale * mass.get(hit.memory.id, 0.0)) for hit in (*hits, *reached)]
-    return sorted(walked, key=lambda hit: (-hit.score, hit.memory.id))
+    likely = [hit for hit in walked if hit.score >= query.min_score]
+    return sorted(likely, key=lambda hit: (-hit.score, hit.memory.id))
 
 
 def _reached(ids: list[str], reader: Reader, query: Query, policy: Policy, now: float) -> list[Hit]:
@@ -238,5 +239,5 @@ def _checked(query: Query, reader: Reader) -> Policy:
     if query.where.ids is not None and len(query.where.ids) > IDS_LIMIT:
         raise Invalid(f"{len(query.where.ids):,} ids; at most {IDS_LIMIT:,} at a time")
     if query.where.under is not None and not reader.get([query.where.under]):
-        raise NotFound(f"unknown memory {query.where.under}")
+        raise NotFound(f"unknown memory {preview(query.where.under, 80)}")
     return policy_named(query.policy)

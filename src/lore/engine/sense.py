@@ -28,9 +28,9 @@ class Sense:
 
     @property
     def state(self) -> Literal["ready", "warming", "missing"]:
-        if self._embedder.ready:
-            return "ready"
-        return "missing" if self._trouble else "warming"
+        if self._trouble:
+            return "missing"
+        return "ready" if self._embedder.ready else "warming"
 
     def likeness(self, cosine: float) -> float:
         """A cosine of this model on the scale of all thresholds: 0 unrelated, 1 the same."""

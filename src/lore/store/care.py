@@ -26,7 +26,10 @@ TRUE_DEPTHS = """
             WHERE l.kind = 'hierarchical' AND l.active = 1
     )
 """
-WRONG_DEPTHS = f"{TRUE_DEPTHS} SELECT count(*) FROM memory LEFT JOIN tree ON node = alias WHERE memory.depth IS NOT tree.depth"
+WRONG_DEPTHS = f"""
+    {TRUE_DEPTHS} SELECT count(*) FROM memory LEFT JOIN tree ON node = alias
+        WHERE memory.depth IS NOT tree.depth
+"""
 LOST_EMBEDDINGS = """
     SELECT count(*) FROM memory m LEFT JOIN embedding e ON e.memory = m.alias LEFT JOIN vector v
         ON v.memory = m.alias WHERE e.memory IS NULL OR (e.model != '') != (v.data IS NOT NULL)
@@ -175,7 +178,7 @@ def rebuild(connections: Connections) -> None:
         connection.execute("INSERT OR IGNORE INTO embedding SELECT alias, '', 0, 0, NULL FROM memory")
         for alias in _damaged_vectors(connection):
             connection.execute(
-                "UPDATE embedding SET model = '', version = version + 1, seq = 0, code = NULL WHERE memory = ?",
+                "UPDATE embedding SET model = '', version = version + 1, code = NULL WHERE memory = ?",
                 (alias,),
             )
             connection.execute("DELETE FROM vector WHERE memory = ?", (alias,))

@@ -54,13 +54,17 @@ class Connections:
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with suppress(FileExistsError):
             os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-        writer = self._writer(DURABLE)
-        (mode,) = writer.execute("PRAGMA journal_mode = WAL").fetchall()[0]
+        self._writer(DURABLE).execute("PRAGMA schema_version").fetchall()  # is it a database at all?
+        self._file = _identity(self.path)
+
+    def log_ahead(self) -> None:
+        """Use a write-ahead log from now on; it changes the file, so only once that is known to be ours."""
+        with self.alone() as writer:
+            ((mode,),) = writer.execute("PRAGMA journal_mode = WAL").fetchall()
         if mode != "wal":
             raise Unavailable(
                 f"{self.path} cannot be used safely: SQLite offers journal mode {mode}, not WAL"
             )
-        self._file = _identity(self.path)
 
     def _connect(self, settings: tuple[str, ...], flags: int) -> apsw.Connection:
         connection = apsw.Connection(str(self.path), flags=flags, statementcachesize=200)

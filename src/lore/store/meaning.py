@@ -9,9 +9,10 @@ from lore.store import sql
 from lore.store.index import BACKENDS, Aliases
 from lore.vectors import Vector
 
-OVERSAMPLING = 4
-FEWEST_CANDIDATES = 256
+OVERSAMPLING = 2
+FEWEST_CANDIDATES = 64
 FEED_ROWS = 20_000
+CODE_BYTES_PER_NUMBER = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +83,8 @@ class Meaning:
                 self._model, self._seen = model, 0
             while rows := self._committed(
                 "SELECT memory, seq, code FROM embedding WHERE seq > :seen AND model = :model"
-                f" ORDER BY seq LIMIT {FEED_ROWS}",
-                {"seen": self._seen, "model": model},
+                f" AND length(code) = :size ORDER BY seq LIMIT {FEED_ROWS}",
+                {"seen": self._seen, "model": model, "size": CODE_BYTES_PER_NUMBER * dimension},
             ):
                 aliases = np.fromiter((alias for alias, _, _ in rows), np.int64, len(rows))
                 codes = np.frombuffer(b"".join(code for _, _, code in rows), np.uint8)

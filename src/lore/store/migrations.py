@@ -119,7 +119,7 @@ MIGRATIONS: dict[str, str] = {
                 VALUES ('delete', old.alias, old.title, old.summary, old.content, old.context);
             INSERT INTO words (rowid, title, summary, content, context)
                 VALUES (new.alias, new.title, new.summary, new.content, new.context);
-            UPDATE embedding SET model = '', version = version + 1, seq = 0, code = NULL
+            UPDATE embedding SET model = '', version = version + 1, code = NULL
                 WHERE memory = new.alias;
             DELETE FROM vector WHERE memory = new.alias;
         END;

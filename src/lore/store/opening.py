@@ -9,9 +9,9 @@ from pathlib import Path
 
 import apsw
 
-from lore.errors import Unavailable
+from lore.errors import Invalid, Unavailable
 from lore.model import new_id
-from lore.store.connections import Connections
+from lore.store.connections import Connections, plainly
 from lore.store.migrations import MIGRATIONS
 from lore.text import listed
 from lore.version import VERSION
@@ -47,6 +47,7 @@ def migrate(connections: Connections, steps: dict[str, str] | None = None) -> No
     with connections.reading() as reader:
         applied = _applied(reader, connections.path)
     _refuse_newer(applied, steps, connections.path)
+    connections.log_ahead()
     missing = [name for name in steps if name not in applied]
     if missing and applied:
         _back_up(connections, missing[0])
@@ -104,12 +105,15 @@ def _back_up(connections: Connections, step: str) -> None:
 
 def copy(connections: Connections, target: Path) -> None:
     """A consistent copy, readable by its owner only, under its final name only when complete."""
+    if target.resolve() == connections.path.resolve():
+        raise Invalid(f"{target} is the store itself; a copy needs another name")
     partial = target.with_name(target.name + ".partial")
-    partial.unlink(missing_ok=True)
-    os.close(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-    with connections.aside() as reader:
-        reader.execute("VACUUM INTO ?", (str(partial),))
-    partial.replace(target)
+    with plainly(target):
+        partial.unlink(missing_ok=True)
+        os.close(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        with connections.aside() as reader:
+            reader.execute("VACUUM INTO ?", (str(partial),))
+        partial.replace(target)
 
 
 def _mark(path: Path) -> None:

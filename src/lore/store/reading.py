@@ -16,6 +16,16 @@ from lore.vectors import Vector
 WORD_WEIGHTS = "4.0, 2.0, 1.0, 1.0"
 """How much a word counts in title, summary, content and context."""
 
+MATCHING = f"""
+    SELECT m.id, found.strength FROM (
+        SELECT rowid AS alias, -bm25(words, {WORD_WEIGHTS}) AS strength FROM words WHERE words MATCH :words
+        ORDER BY strength DESC, rowid LIMIT :best
+    ) found JOIN memory m USING (alias) WHERE {{passing}}
+    ORDER BY found.strength DESC, m.alias LIMIT :limit
+"""
+OVERSAMPLING = 4
+"""How many of the best are tried against a filter that nearly all pass, before all are."""
+
 SCORED_AT_MOST = 5_000
 """Among how many occurrences of its words a question chooses."""
 
@@ -47,6 +57,8 @@ class SqlReader(Reader):
         return {memory.id: memory for memory in map(sql.memory_of, rows)}
 
     def ids_like(self, prefix: str, limit: int) -> list[str]:
+        if not prefix.isascii():
+            return []
         rows = self._rows(
             "SELECT m.id FROM memory m WHERE m.id >= :low AND m.id < :high"
             f" AND {self._sight()} ORDER BY m.id LIMIT :limit",
@@ -93,18 +105,17 @@ class SqlReader(Reader):
 
     # --- finding
     def matching(self, terms: Sequence[str], limit: int, where: Filter) -> dict[str, float]:
-        telling = self._telling([f'"{term.replace(chr(34), chr(34) * 2)}"' for term in terms])
+        telling = self._telling([_quoted(term) for term in terms])
         if not telling:
             return {}
         clause, parameters = sql.passing(where)
-        rows = self._rows(
-            f"SELECT m.id, -bm25(words, {WORD_WEIGHTS}) AS strength FROM words"
-            f" JOIN memory m ON m.alias = words.rowid WHERE words MATCH :words AND {self._sight()}{clause}"
-            " ORDER BY strength DESC, m.alias LIMIT :limit",
-            words=" OR ".join(telling),
-            limit=limit,
-            **parameters,
-        )
+        parameters |= {"words": " OR ".join(telling), "limit": limit}
+        statement = MATCHING.format(passing=f"{self._sight()}{clause}")
+        rows: list[sql.Row] = []
+        if where.open:
+            rows = self._rows(statement, best=OVERSAMPLING * limit, **parameters)
+        if len(rows) < limit:
+            rows = self._rows(statement, best=-1, **parameters)
         return dict(cast(list[tuple[str, float]], rows))
 
     def _telling(self, terms: Sequence[str]) -> list[str]:
@@ -145,7 +156,8 @@ class SqlReader(Reader):
             " t.activated_at FROM memory m JOIN trace t ON t.memory = m.alias"
             f" WHERE {self._sight()}{clause} AND NOT EXISTS ("
             "SELECT 1 FROM link l JOIN memory p ON p.alias = l.source WHERE l.target = m.alias"
-            f" AND l.kind = 'hierarchical' AND l.active = 1 AND {self._sight('p')})",
+            " AND l.kind = 'hierarchical' AND l.active = 1 AND p.forgotten_at IS NULL"
+            f" AND {self._sight('p')})",
             **parameters,
         )
         fields = tuple(Trace.__dataclass_fields__)
@@ -159,7 +171,7 @@ class SqlReader(Reader):
         rows = self._rows(
             "SELECT p.id, m.id FROM link l JOIN memory p ON p.alias = l.source"
             " JOIN memory m ON m.alias = l.target WHERE l.kind = 'hierarchical' AND l.active = 1"
-            f" AND p.id IN ({sql.IDS}) AND {self._sight('p')} AND {self._sight()}"
+            f" AND p.id IN ({sql.IDS}) AND p.forgotten_at IS NULL AND {self._sight('p')} AND {self._sight()}"
             f" AND {sql.CURRENT.format(m='m')} ORDER BY l.created_at, l.alias",
             ids=sql.listed_ids(found),
         )
@@ -176,7 +188,7 @@ class SqlReader(Reader):
                 SELECT up.start, l.source, up.step + 1 FROM up JOIN link l ON l.target = up.node
                     JOIN memory p ON p.alias = l.source
                     WHERE l.kind = 'hierarchical' AND l.active = 1 AND up.step < {CHAIN_LIMIT}
-                    AND {self._sight("p")}
+                    AND p.forgotten_at IS NULL AND {self._sight("p")}
             ) SELECT up.start, m.id, up.step FROM up JOIN memory m ON m.alias = up.node
                 ORDER BY up.step DESC""",
             ids=sql.listed_ids(ids),
@@ -189,9 +201,8 @@ class SqlReader(Reader):
 
     def links(self, ids: Iterable[str], kinds: Sequence[str] = ()) -> list[Link]:
         kind = "AND l.kind IN (SELECT value FROM json_each(:kinds))" if kinds else ""
-        ends = f"SELECT alias FROM memory WHERE id IN ({sql.IDS})"
         touching = " UNION ".join(
-            self._link_rows(f"l.{end} IN ({ends}) {kind}") for end in ("source", "target")
+            self._link_rows(f"l.{end} IN ({sql.ENDS}) {kind}") for end in ("source", "target")
         )
         rows = self._rows(
             f"SELECT * FROM ({touching}) ORDER BY created_at, alias",
@@ -216,9 +227,9 @@ class SqlReader(Reader):
 
     def all_links(self, id: str) -> list[Link]:
         rows = self._rows(
-            f"{sql.LINK_ROWS} WHERE (SELECT alias FROM memory WHERE id = :id) IN (l.source, l.target)"
+            f"{sql.LINK_ROWS} WHERE (l.source IN ({sql.ENDS}) OR l.target IN ({sql.ENDS}))"
             f" AND {self._sight('s')} AND {self._sight('e')} ORDER BY l.created_at, l.alias",
-            id=id,
+            ids=sql.listed_ids([id]),
         )
         return [sql.link_of(row) for row in rows]
 
@@ -232,6 +243,12 @@ class SqlReader(Reader):
             id=id,
         )
         return [_entry_of(row) for row in rows]
+
+
+def _quoted(term: str) -> str:
+    """A term as FTS5 reads it: plain text, whatever it holds."""
+    storable = term.replace("\0", " ").encode(errors="replace").decode()
+    return '"' + storable.replace('"', '""') + '"'
 
 
 def _entry_of(row: sql.Row) -> Entry:

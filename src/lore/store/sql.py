@@ -42,15 +42,18 @@ LINK_ROWS = (
 )
 
 IDS = "SELECT value FROM json_each(:ids)"
+ENDS = f"SELECT alias FROM memory WHERE id IN ({IDS})"
 CURRENT = "{m}.forgotten_at IS NULL AND {m}.superseded_by IS NULL"
-BELOW = """
+BELOW = f"""
     m.alias IN (
         WITH RECURSIVE below (node) AS (
-            SELECT l.target FROM link l JOIN memory p ON p.alias = l.source
-                WHERE p.id = :under AND l.kind = 'hierarchical' AND l.active = 1
+            SELECT c.alias FROM memory p JOIN link l ON l.source = p.alias JOIN memory c ON c.alias = l.target
+                WHERE p.id IN (SELECT value FROM json_each(:under))
+                AND p.namespace IN (:namespace, '{SHARED}')
+                AND c.namespace IN (:namespace, '{SHARED}') AND l.kind = 'hierarchical' AND l.active = 1
             UNION
-            SELECT l.target FROM link l JOIN below ON l.source = below.node
-                WHERE l.kind = 'hierarchical' AND l.active = 1
+            SELECT c.alias FROM below JOIN link l ON l.source = below.node JOIN memory c ON c.alias = l.target
+                WHERE c.namespace IN (:namespace, '{SHARED}') AND l.kind = 'hierarchical' AND l.active = 1
         ) SELECT node FROM below
     )"""
 
@@ -109,8 +112,12 @@ def passing(where: Filter) -> tuple[str, Parameters]:
     """The clause (beginning with AND) and parameters that a row `m` of memory must pass."""
     clauses: list[str] = []
     parameters: Parameters = {}
+    named = where.ids is not None or where.under is not None
+    forgotten = (
+        "+m.forgotten_at" if named else "m.forgotten_at"
+    )  # +: do not scan all that is current for a few
     if not where.forgotten:
-        clauses.append("m.forgotten_at IS NULL")
+        clauses.append(f"{forgotten} IS NULL")
     if not where.superseded:
         clauses.append("m.superseded_by IS NULL")
     for column, values in _sets(where).items():
@@ -127,7 +134,7 @@ def passing(where: Filter) -> tuple[str, Parameters]:
         clauses.append("m.depth = 0")
     if where.under is not None:
         clauses.append(BELOW)
-        parameters["under"] = where.under
+        parameters["under"] = listed_ids([where.under])
     if where.ids is not None:
         clauses.append(f"m.id IN ({IDS})")
         parameters["ids"] = listed_ids(where.ids)

@@ -38,7 +38,7 @@ LEND = """
     WHERE trace.memory = g.alias
 """
 UNEMBEDDED = """
-    SELECT m.id, e.version, m.title, m.summary, m.content, m.context
+    SELECT m.alias, m.id, e.version, m.title, m.summary, m.content, m.context
     FROM embedding e JOIN memory m ON m.alias = e.memory WHERE e.model {comparison} :model
     ORDER BY e.memory DESC LIMIT :limit
 """
@@ -90,7 +90,8 @@ class SqliteStore(Store):
             for comparison in NOT_OF_MODEL
             for row in self._read(UNEMBEDDED.format(comparison=comparison), {"model": model, "limit": limit})
         ]
-        return [Passage(id, passage_of(*parts), version) for id, version, *parts in rows[:limit]]
+        newest = sorted(rows, reverse=True)[:limit]
+        return [Passage(id, passage_of(*parts), version) for _, id, version, *parts in newest]
 
     def embed(self, model: str, vectors: Mapping[Passage, Vector]) -> int:
         by_id = {passage.id: vector for passage, vector in vectors.items()}

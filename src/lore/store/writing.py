@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from lore.errors import Invalid, NotFound
-from lore.model import Cause, Link, Memory, new_id
+from lore.model import SHARED, Cause, Link, Memory, new_id
 from lore.store import sql
 from lore.store.base import Writer
 from lore.store.index.codes import code_of
@@ -44,6 +44,14 @@ DEEPEN = """
     )
     UPDATE memory SET depth = below.depth FROM below WHERE alias = below.node AND memory.depth != below.depth
 """
+IS_ABOVE = """
+    WITH RECURSIVE up (node) AS (
+        SELECT :source
+        UNION
+        SELECT l.source FROM link l JOIN up ON l.target = up.node
+            WHERE l.kind = 'hierarchical' AND l.active = 1
+    ) SELECT 1 FROM up WHERE node = :target
+"""
 JOURNAL = """
     INSERT INTO journal (at, batch, verb, surface, actor, reason, noun, id, before, after)
         VALUES (:at, :batch, :verb, :surface, :actor, :reason, :noun, :id, :before, :after)
@@ -67,6 +75,9 @@ class SqlWriter(SqlReader, Writer):
 
     def put(self, memories: Iterable[Memory]) -> list[Memory]:
         wanted = list(memories)
+        for memory in wanted:
+            if memory.namespace not in (self._namespace, SHARED):
+                raise NotFound(f"namespace {memory.namespace} is out of sight of {self._namespace}")
         known = self.get([memory.id for memory in wanted], forgotten=True)
         for memory in wanted:
             if memory.id in known:
@@ -101,7 +112,7 @@ class SqlWriter(SqlReader, Writer):
                 raise NotFound(f"unknown memory {end}")
         aliases = {"source": ends[link.source].alias, "target": ends[link.target].alias}
         place = aliases | {"kind": link.kind, "type": link.type}
-        self._refuse_second_parent(link, aliases)
+        self._refuse_no_tree(link, aliases)
         existing = self._source(FIND_LINK, place)
         if existing:
             stored = self._change_link(sql.link_of(existing[0]), link)
@@ -122,15 +133,18 @@ class SqlWriter(SqlReader, Writer):
             self._note("link", old.id, before, after)
         return stored
 
-    def _refuse_second_parent(self, link: Link, aliases: Mapping[str, int]) -> None:
+    def _refuse_no_tree(self, link: Link, aliases: Mapping[str, int]) -> None:
+        """A memory has one parent, and never below itself: not even through what this writer cannot see."""
         if link.kind == "hierarchical" and link.active:
             others = self._source(
-                "SELECT 1 FROM link WHERE target = :target AND source != :source"
+                "SELECT 1 FROM link WHERE target = :target AND (source, type) != (:source, :type)"
                 " AND kind = 'hierarchical' AND active = 1",
-                dict(aliases),
+                {**aliases, "type": link.type},
             )
             if others:
                 raise Invalid(f"memory {link.target} already has a parent; a memory has at most one")
+            if self._source(IS_ABOVE, dict(aliases)):
+                raise Invalid(f"{link.target} is above {link.source}; it cannot also be below it")
 
     def put_vectors(self, model: str, vectors: Mapping[str, Vector]) -> None:
         known = self.get(vectors, forgotten=True)
@@ -145,9 +159,10 @@ def keep_vectors(rows: sql.Rows, model: str, vectors: Mapping[int, Vector]) -> N
     """Store vectors by alias, each with the next number of the sequence that feeds the indexes."""
     ((seq,),) = rows(NEXT_SEQ, {})
     for offset, (alias, vector) in enumerate(vectors.items()):
+        data = packed(vector)
         code = code_of(vector[np.newaxis])[0].tobytes()
         rows(KEEP_CODE, {"memory": alias, "model": model, "seq": seq + offset, "code": code})
-        rows(KEEP_VECTOR, {"memory": alias, "model": model, "data": packed(vector)})
+        rows(KEEP_VECTOR, {"memory": alias, "model": model, "data": data})
 
 
 def _difference(old: sql.Parameters, new: sql.Parameters) -> tuple[sql.Parameters, sql.Parameters]:

@@ -77,16 +77,23 @@ class LazyGroup(click.Group):
             raise Failure(error, as_json=ctx.meta.get(JSON, False)) from error
 
 
+class Presence(click.Option):
+    """A flag that its environment variable sets whatever it says, as NO_COLOR wants it."""
+
+    def value_from_envvar(self, ctx: click.Context) -> Any:
+        return True if self.resolve_envvar_value(ctx) else None
+
+
 PATH = click.Path(path_type=Path)
-ANY = click.types.FuncParamType(bool)
-"""NO_COLOR counts whatever it says."""
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--db", "db_path", type=PATH, help="The database file (default: memory.db in the data folder).")
 @click.option("--data-dir", type=PATH, help="The folder for data and settings (default: ~/.lore).")
 @click.option("--namespace", metavar="NAME", help="Whose memories: these and the shared ones.")
-@click.option("--no-color", envvar="NO_COLOR", is_flag=True, type=ANY, help="No colours (or set NO_COLOR).")
+@click.option(
+    "--no-color", cls=Presence, is_flag=True, envvar="NO_COLOR", help="No colours; so does NO_COLOR."
+)
 @click.version_option(VERSION, message="lore %(version)s")
 @click.pass_context
 def cli(

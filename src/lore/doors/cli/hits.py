@@ -11,7 +11,7 @@ from lore.model import Hit
 from lore.text import label_of
 
 PREVIEW_WIDTH = 80
-NARROWEST_WAY = 10
+NARROWEST_WAY = 13
 ARROW = " › "
 INDENT = "    "
 

@@ -20,7 +20,13 @@ CONTENT_WIDTH = 60
 @click.command()
 @click.argument("keyword", required=False)
 @click.option(
-    "-l", "--limit", type=click.IntRange(min=1), default=20, show_default=True, help="At most so many."
+    "-l",
+    "--limit",
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=20,
+    show_default=True,
+    help="At most so many.",
 )
 @json_option
 @click.pass_obj

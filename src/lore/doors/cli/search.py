@@ -19,7 +19,13 @@ from lore.text import label_of
 @click.command()
 @click.argument("text", nargs=-1)
 @click.option(
-    "-l", "--limit", type=click.IntRange(min=1), default=10, show_default=True, help="At most so many."
+    "-l",
+    "--limit",
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=10,
+    show_default=True,
+    help="At most so many.",
 )
 @click.option("--under", metavar="ID", help="Only below this memory.")
 @click.option("--deep", is_flag=True, help="Follow links from what was found.")

@@ -17,16 +17,15 @@ _Slots = npt.NDArray[np.intp]
 
 _WIDEST = 8  # times the usual size of a number in a unit vector: what lies beyond is cut off
 _SMALLEST_CAPACITY = 1024
-_SIFTED = 4096  # how many the signs let through, at least,
-_SIFTED_PER_WANTED = 10  # and for each candidate that is wanted
+_SIFTED_PER_WANTED = 10
 _AT_ONCE = 1 << 18  # numbers multiplied at a time: they stay in the cache, and BLAS starts no threads
 
 
 def code_of(vectors: Vectors) -> Rows:
     """Each number of (n, dimension) unit vectors as one signed byte, in even steps."""
     usual = vectors.shape[1] ** -0.5
-    steps = np.rint(vectors * (127 / (_WIDEST * usual)))
-    return np.clip(steps, -127, 127).astype(np.int8).view(np.uint8)
+    steps: Vectors = np.rint(vectors * (127 / (_WIDEST * usual)))
+    return steps.clip(-127, 127).astype(np.int8).view(np.uint8)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +95,10 @@ class CodeIndex:
 
     feed: Final[Literal["code"]] = "code"
 
-    def __init__(self, dimension: int) -> None:
+    def __init__(self, dimension: int, sifted: int = 4096) -> None:
+        """`sifted`: how many the signs let through to be ranked, at least."""
         self._dimension = dimension
+        self._sifted = sifted
         self._writing = Lock()
         self._table = self._empty()
 
@@ -129,7 +130,7 @@ class CodeIndex:
             places, found = table.places(np.unique(among))
             slots = table.slots[places[found]]
             words = table.words[:, slots]
-        enough = max(_SIFTED, _SIFTED_PER_WANTED * limit)
+        enough = max(self._sifted, _SIFTED_PER_WANTED * limit)
         if len(slots) > enough:
             query = _sides(code_of(vector[np.newaxis]).view(np.int8), table.centre)
             slots = slots[_sifted(words, query[:, 0], enough)]

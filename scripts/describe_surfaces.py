@@ -1,0 +1,52 @@
+"""Write docs/surfaces/*.md from the surfaces themselves: python -m scripts.describe_surfaces"""
+
+from pathlib import Path
+from typing import Any
+
+from lore.surfaces import SURFACES, Surface, Tool
+
+FOLDER = Path(__file__).parent.parent / "docs" / "surfaces"
+
+
+def main() -> None:
+    for surface in SURFACES.values():
+        page_of(surface).write_text(described(surface), encoding="utf-8")
+
+
+def page_of(surface: Surface) -> Path:
+    return FOLDER / f"{surface.name}.md"
+
+
+def described(surface: Surface) -> str:
+    """The page of one surface: what an agent is told, then each tool."""
+    parts = [
+        f"# The {surface.name} dialect",
+        "Written by `python -m scripts.describe_surfaces`; do not edit by hand.",
+        "What an agent is told:",
+        f"> {surface.instructions}",
+        *(_tool(tool) for tool in surface.tools.values()),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _tool(tool: Tool) -> str:
+    hints = {
+        "reads only": tool.read_only,
+        "may destroy": tool.destructive,
+        "may be repeated": tool.idempotent,
+    }
+    told = ", ".join(name for name, holds in hints.items() if holds) or "adds or strengthens"
+    rows = [_row(name, schema, tool) for name, schema in tool.input_schema["properties"].items()]
+    table = "\n".join(["| argument | type | default | meaning |", "|---|---|---|---|", *rows])
+    answer = ", ".join(f"`{name}`" for name in tool.output_schema["properties"])
+    return f"## `{tool.name}`\n\n{tool.description} ({told})\n\n{table}\n\nAnswers with {answer}."
+
+
+def _row(name: str, schema: dict[str, Any], tool: Tool) -> str:
+    required = name in tool.input_schema.get("required", ())
+    default = "required" if required else f"`{schema['default']}`" if "default" in schema else ""
+    return f"| `{name}` | {schema['type']} | {default} | {schema.get('description', '')} |"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,248 @@
+"""What each command shows to a person and to a program."""
+
+from pathlib import Path
+
+import pytest
+
+from lore import Draft, Lore, Tie
+from lore.doors.cli.terminal import plural
+from tests.doors.command import Command
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Command:
+    return Command(tmp_path / "data")
+
+
+@pytest.fixture
+def tree(lore: Lore) -> dict[str, str]:
+    """tea > green > sencha, and a link from sencha to water; in the folder that `run` uses."""
+    tea = lore.remember(Draft(content="All about tea.", title="tea", kind="fragment", type="topic"))
+    green = lore.remember(Draft(content="Green tea is not oxidised.", title="green", parent=tea.id))
+    sencha = lore.remember(Draft(content="Sencha likes 70 degrees.", title="sencha", parent=green.id))
+    water = lore.remember(Draft(content="Soft water is best.", title="water", source="kettle"))
+    lore.link([Tie(source=sencha.id, target=water.id)])
+    return {"tea": tea.id, "green": green.id, "sencha": sencha.id, "water": water.id}
+
+
+# --- search
+def test_a_hit_shows_rank_score_depth_id_way_and_preview(run: Command, tree: dict[str, str]) -> None:
+    head, preview, *_ = run("search", "how", "hot", "for", "sencha").stdout.splitlines()
+    rank, score, depth, id, *way = head.split()
+    assert (rank, depth, way) == ("1.", "(d2)", ["tea", "›", "green", "›", "sencha"])
+    assert len(score) == 5
+    assert tree["sencha"].startswith(id)
+    assert preview == "    Sencha likes 70 degrees."
+
+
+def test_lines_fit_a_terminal_however_long_the_texts(run: Command) -> None:
+    top = run.keep("word " * 200, "--title", "a very long title that goes on and on " * 5)
+    run.keep("word " * 200, "--title", "another long title for the word below it " * 5, "--under", top)
+    for length in range(20, 60):
+        run.keep("word", "--title", "x" * length, "--under", top)
+    searches = ("search", "word", "-l50"), ("search", "--format", "title", "word", "-l50")
+    for args in (*searches, ("roots",), ("explore", top)):
+        assert max(map(len, run(*args).stdout.splitlines())) <= 80
+
+
+def test_a_format_says_how_much_of_each_is_shown(run: Command, tree: dict[str, str]) -> None:
+    assert run("search", "sencha", "-l1", "--format", "ids").stdout == f"{tree['sencha']}\n"
+    [line] = run("search", "sencha", "-l1", "--format", "title").stdout.splitlines()
+    assert line.endswith("sencha")
+    run("remember", "first line\n  second line")
+    assert "    first line\n      second line\n" in run("search", "second", "-l1", "--format", "full").stdout
+
+
+def test_the_format_holds_for_programs_too(run: Command, tree: dict[str, str]) -> None:
+    def first(*args: str) -> dict[str, object]:
+        memory: dict[str, object] = run.document("search", "sencha", *args)["hits"][0]["memory"]
+        return memory
+
+    assert first("--format", "ids") == {"id": tree["sencha"]}
+    assert first("--format", "title") == {"id": tree["sencha"], "title": "sencha"}
+    assert first()["content"] == "Sencha likes 70 degrees."
+
+
+def test_why_shows_what_a_score_is_made_of(run: Command, tree: dict[str, str]) -> None:
+    [hit] = run.document("search", "sencha", "-l1")["hits"]
+    shown = run("search", "sencha", "-l1", "--why").stdout
+    for name, signal in hit["signals"].items():
+        assert f"{signal['weight']:.2f} = " in shown
+        assert name in shown
+    assert " × " not in run("search", "sencha", "-l1").stdout
+
+
+def test_notes_about_the_answer_go_to_stderr(run: Command) -> None:
+    result = run("search", "anything")
+    assert (result.stdout, result.stderr) == ("", "Nothing is stored yet.\n")
+    assert run.document("search", "anything")["notes"] == ["Nothing is stored yet."]
+
+
+def found(run: Command, *args: str) -> list[str]:
+    hits = run.document("search", *args)["hits"]
+    return [hit["memory"]["title"] for hit in hits]
+
+
+def test_filters_narrow_a_search(run: Command, tree: dict[str, str]) -> None:
+    words = ("tea", "water", "sencha")
+    assert len(found(run, *words)) == 4
+    assert found(run, *words, "--kind", "fragment") == ["tea"]
+    assert found(run, *words, "--type", "topic") == ["tea"]
+    assert found(run, *words, "--source", "kettle") == ["water"]
+    assert found(run, *words, "--under", tree["green"]) == ["sencha"]
+    assert found(run, *words, "--limit", "1") == found(run, *words)[:1]
+    assert found(run, *words, "--min-score", "9") == []
+    assert len(found(run, *words, "--budget", "1")) == 1
+
+
+def test_a_search_can_be_limited_to_a_time(run: Command, tree: dict[str, str]) -> None:
+    """The clock of `tree` stands at the beginning of 2026; what `run` keeps is from today."""
+    run.keep("sencha today", "--title", "today")
+    assert found(run, "sencha", "--since", "1h") == ["today"]
+    that_day = found(run, "sencha", "--until", "2026-01-01")
+    assert "sencha" in that_day
+    assert "today" not in that_day
+    assert found(run, "sencha", "--until", "2025-12-30") == []
+
+
+def test_named_memories_are_shown_in_the_order_named(run: Command, tree: dict[str, str]) -> None:
+    assert found(run, "--among", f"{tree['water']}, {tree['tea']}") == ["water", "tea"]
+    assert set(found(run, "sencha", "--among", f"{tree['water']},{tree['tea']}")) <= {"water", "tea"}
+
+
+def test_a_deep_search_follows_links(run: Command, tree: dict[str, str]) -> None:
+    assert "water" not in found(run, "sencha", "--min-score", "0.1")
+    assert "water" in found(run, "sencha", "--deep", "--min-score", "0.1")
+
+
+def test_the_policy_decides_how_to_rank(run: Command, tree: dict[str, str]) -> None:
+    [hit] = run.document("search", "water", "-l1", "--policy", "scored")["hits"]
+    assert set(hit["signals"]) == {"similarity", "words", "quality", "use"}
+
+
+# --- read
+def test_a_reading_shows_the_text_its_place_and_its_ties(run: Command, tree: dict[str, str]) -> None:
+    text = run("read", tree["sencha"]).stdout
+    assert text.startswith("sencha\nSencha likes 70 degrees.\n")
+    assert tree["sencha"] in text
+    assert "tea › green" in text
+    assert "→ associative" in text
+    assert text.rstrip().endswith("water")
+    assert "green" in run("read", tree["tea"]).stdout
+
+
+def test_reading_counts_as_use_but_not_for_the_neighbours(run: Command, tree: dict[str, str]) -> None:
+    run("read", tree["sencha"])
+    assert run.document("read", tree["sencha"])["memory"]["access_count"] == 1
+    assert run.document("read", tree["water"])["memory"]["access_count"] == 0
+
+
+def test_the_history_tells_what_happened(run: Command, tree: dict[str, str]) -> None:
+    run("forget", tree["tea"], "--reason", "wrong cup")
+    run("restore", tree["tea"])
+    text = run("read", tree["tea"], "--history").stdout
+    assert "forget through cli: wrong cup" in text
+    entries = run.document("read", tree["tea"], "--history")["history"]
+    assert [entry["cause"]["verb"] for entry in entries] == ["remember", "forget", "restore"]
+    assert run.document("read", tree["tea"])["history"] is None
+
+
+def test_times_are_in_utc_for_programs(run: Command, tree: dict[str, str]) -> None:
+    memory = run.document("read", tree["tea"])["memory"]
+    assert memory["created_at"] == "2026-01-01T00:00:00.000+00:00"
+    assert memory["forgotten_at"] is None
+
+
+# --- remember
+def test_what_is_remembered_is_kept_as_told_and_embedded(run: Command, tree: dict[str, str]) -> None:
+    told = ("--title", "oolong", "--type", "fact", "--kind", "fragment", "--importance", "0.9")
+    memory = run.document("remember", "half", "oxidised", "--under", tree["tea"][:36], *told)
+    assert memory["content"] == "half oxidised"
+    assert [memory[name] for name in ("title", "type", "kind", "importance")] == [
+        "oolong",
+        "fact",
+        "fragment",
+        0.9,
+    ]
+    assert memory["depth"] == 1
+    assert run.document("status")["pending"] == 0
+
+
+def test_a_text_can_come_from_standard_input(run: Command) -> None:
+    assert run("remember", "-", input="two\nlines\n").stdout.startswith("Remembered ")
+    assert run.document("search", "lines")["hits"][0]["memory"]["content"] == "two\nlines"
+
+
+@pytest.mark.parametrize("bytes", [b"", b"\n", b"\xff\xfe", b"a\0b", b"x" * 60_000])
+def test_input_that_cannot_be_kept_is_refused(run: Command, bytes: bytes) -> None:
+    assert run("remember", "-", code=1, input=bytes).stderr.startswith("lore: content ")
+    assert run.document("status")["counts"]["memories"] == 0
+
+
+def test_text_beyond_ascii_stays_itself(run: Command) -> None:
+    run("remember", "Grüße 茶 🍵")
+    assert "Grüße 茶 🍵" in run("search", "茶", "--json").stdout
+
+
+# --- roots and explore
+def test_roots_are_a_table(run: Command, tree: dict[str, str]) -> None:
+    head, *rows = run("roots").stdout.splitlines()
+    assert head.split() == ["ID", "Rel", "Acc", "Content"]
+    assert sorted(row.split(maxsplit=3)[3] for row in rows) == ["tea  [1 child]", "water"]
+
+
+def test_a_keyword_filters_roots_by_what_they_are_called(run: Command, tree: dict[str, str]) -> None:
+    [root] = run.document("roots", "WAT")["roots"]
+    assert root["memory"]["title"] == "water"
+    assert "No root is called like 'zzz'" in run("roots", "zzz").stderr
+    assert run.document("roots", "zzz") == {"roots": []}
+    assert len(run.document("roots", "e", "--limit", "1")["roots"]) == 1
+
+
+def test_a_tree_is_drawn(run: Command, tree: dict[str, str]) -> None:
+    run.keep("x", "--title", "black", "--under", tree["tea"])
+    lines = run("explore", tree["tea"]).stdout.splitlines()
+    assert [line.rpartition("  ")[0] for line in lines] == ["tea", "├── green", "│   └── sencha", "└── black"]
+
+
+def test_a_cut_tree_tells_what_is_below(run: Command, tree: dict[str, str]) -> None:
+    assert "[1 below]" in run("explore", tree["tea"], "--depth", "1").stdout.splitlines()[1]
+    document = run.document("explore", tree["tea"], "-d", "0")
+    assert (document["children"], document["children_count"]) == ([], 1)
+
+
+# --- forget and restore
+def test_forgetting_says_how_to_undo_it(run: Command, tree: dict[str, str]) -> None:
+    result = run("forget", tree["tea"], tree["water"])
+    assert result.stdout == "Forgot 2 memories.\n"
+    undo = result.stderr.strip().removeprefix("Undo: lore ").split()
+    assert run.document("status")["counts"]["memories"] == 2
+    assert run(*undo).stdout == "Restored 2 memories.\n"
+    assert run.document("status")["counts"]["memories"] == 4
+
+
+def test_what_was_so_already_is_told(run: Command, tree: dict[str, str]) -> None:
+    run("forget", tree["tea"])
+    assert "is already forgotten." in run("forget", tree["tea"]).stderr
+    assert run.document("forget", tree["tea"]) == {"forgotten": [], "unchanged": [tree["tea"]]}
+    assert run.document("restore", tree["tea"]) == {"restored": [tree["tea"]], "unchanged": []}
+    assert "is not forgotten." in run("restore", tree["tea"]).stderr
+
+
+def test_one_unknown_id_stops_the_whole_command(run: Command, tree: dict[str, str]) -> None:
+    run("forget", tree["tea"], "ffff", code=1)
+    assert run.document("status")["counts"]["forgotten"] == 0
+
+
+# --- status
+def test_status_tells_where_and_how_much(run: Command, tree: dict[str, str]) -> None:
+    text = run("status").stdout
+    assert str(run.database) in text
+    assert "4 (1 fragment, 3 note)" in text
+    counts = run.document("status")["counts"]
+    assert (counts["memories"], counts["roots"], counts["links"]) == (4, 2, 3)
+
+
+def test_one_is_not_many() -> None:
+    assert plural(1, "memory", "memories") == "1 memory"
+    assert plural(1_000, "child", "children") == "1,000 children"

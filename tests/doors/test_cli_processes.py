@@ -1,0 +1,103 @@
+"""`lore` as a real process: pipes that break, Ctrl-C, colours, and several at once on one store."""
+
+import os
+import pty
+import signal
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.doors.command import Command
+
+LIMIT_SECONDS = 60
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Command:
+    return Command(tmp_path / "data")
+
+
+def test_what_one_process_remembers_another_finds(run: Command) -> None:
+    said = run.output("remember", "the deploy key is in the vault")
+    id = said.split()[1]
+    assert id in run.output("search", "deploy", "key")
+
+
+def test_processes_can_write_at_the_same_time(run: Command) -> None:
+    run("status")
+    writers = [run.start("remember", f"thought {n}", stdout=subprocess.DEVNULL) for n in range(4)]
+    assert [writer.wait(LIMIT_SECONDS) for writer in writers] == [0] * 4
+    assert run.document("status")["counts"]["memories"] == 4
+
+
+def test_a_broken_pipe_ends_quietly(run: Command) -> None:
+    run("remember", "water under the bridge")
+    with run.start("search", "water", stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        assert process.stderr is not None
+        assert process.stderr.read() == b""
+        assert process.wait(LIMIT_SECONDS) == 1
+
+
+def test_ctrl_c_ends_quietly(run: Command) -> None:
+    """More than a pipe holds was taken: the command is at its work when the signal comes."""
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with run.start("remember", "-", **pipes) as process:
+        assert process.stdin is not None
+        process.stdin.write(b"x" * 1_000_000)
+        process.stdin.flush()
+        process.send_signal(signal.SIGINT)
+        out, error = process.communicate(timeout=LIMIT_SECONDS)
+    assert (process.returncode, out, error.strip()) == (130, b"", b"")
+
+
+def on_a_terminal(run: Command, *args: str, env: dict[str, str] | None = None) -> str:
+    ours, theirs = pty.openpty()
+    with run.start(*args, env=env, stdout=theirs, stderr=subprocess.DEVNULL) as process:
+        os.close(theirs)
+        shown = b""
+        try:
+            while part := os.read(ours, 4096):
+                shown += part
+        except OSError:  # Linux says so when the other side is closed
+            pass
+        assert process.wait(LIMIT_SECONDS) == 0
+    os.close(ours)
+    return shown.decode()
+
+
+def test_colours_are_for_terminals_only(run: Command) -> None:
+    run("remember", "a colourful thought")
+    assert "\x1b[" in on_a_terminal(run, "search", "thought")
+    assert "\x1b[" not in run.output("search", "thought")
+
+
+@pytest.mark.parametrize("value", ["1", "0", "no", "please"])
+def test_no_color_is_honoured_whatever_it_says(run: Command, value: str) -> None:
+    run("remember", "a colourful thought")
+    assert "\x1b[" not in on_a_terminal(run, "search", "thought", env={"NO_COLOR": value})
+
+
+def test_long_lines_are_broken_for_eyes_and_kept_for_pipes(run: Command) -> None:
+    id = run.keep("word " * 60 + "end")
+    assert "word " * 60 + "end\n" in run.output("read", id)
+    shown = on_a_terminal(run, "read", id, env={"NO_COLOR": "1"})
+    assert max(map(len, shown.splitlines())) <= 80
+    assert shown.split().count("word") == 60
+
+
+def test_serving_leaves_stdout_to_the_protocol(run: Command) -> None:
+    pipes: dict[str, Any] = {
+        "stdin": subprocess.DEVNULL,
+        "stdout": subprocess.PIPE,
+        "stderr": subprocess.PIPE,
+    }
+    with run.start("mcp", "--sample", "--guide", **pipes) as process:
+        out, error = process.communicate(timeout=LIMIT_SECONDS)
+    assert (process.returncode, out) == (0, b"")
+    assert b"sample memories" in error
+    assert b"claude mcp add --scope user lore -- " in error
+    assert run.document("status")["counts"]["memories"] > 15

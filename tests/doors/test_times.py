@@ -1,0 +1,54 @@
+"""Moments as people write and read them."""
+
+from datetime import datetime
+
+import pytest
+
+from lore.doors.cli.times import iso, moment, told
+from lore.errors import Invalid
+
+NOW = datetime(2026, 3, 10, 12, 0).timestamp()
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("30m", datetime(2026, 3, 10, 11, 30)),
+        ("3h", datetime(2026, 3, 10, 9)),
+        ("0d", datetime(2026, 3, 10, 12)),
+        (" 2026-03-01 ", datetime(2026, 3, 1)),
+        ("2026-03-01T08:30", datetime(2026, 3, 1, 8, 30)),
+    ],
+)
+def test_a_moment_is_a_date_or_how_long_ago(text: str, meant: datetime) -> None:
+    assert moment(text, NOW) == meant.timestamp()
+
+
+def test_days_and_weeks_are_counted_in_hours() -> None:
+    assert NOW - moment("7d", NOW) == NOW - moment("1w", NOW) == 7 * 24 * 3600
+
+
+def test_a_zone_is_honoured() -> None:
+    assert moment("2026-03-01T08:30+02:00", NOW) == moment("2026-03-01T06:30Z", NOW)
+
+
+def test_a_date_can_stand_for_its_end_but_an_hour_cannot() -> None:
+    assert moment("2026-03-01", NOW, whole_day=True) == moment("2026-03-02", NOW)
+    assert moment("2026-03-01T08:30", NOW, whole_day=True) == moment("2026-03-01T08:30", NOW)
+
+
+@pytest.mark.parametrize("text", ["", "soon", "7", "d", "-7d", "7y", "2026-13-01", "9999-12-31", "٣d d"])
+def test_what_is_no_moment_is_refused(text: str) -> None:
+    with pytest.raises(Invalid, match="give a date like"):
+        moment(text, NOW, whole_day=True)
+
+
+def test_a_time_is_told_with_its_age() -> None:
+    assert told(NOW - 90, NOW) == "2026-03-10 11:58 (1 minute ago)"
+    assert told(NOW - 7300, NOW).endswith("(2 hours ago)")
+    assert told(NOW - 20 * 86_400, NOW).endswith("(2 weeks ago)")
+    assert told(NOW + 5, NOW).endswith("(just now)")
+
+
+def test_programs_get_utc() -> None:
+    assert iso(0) == "1970-01-01T00:00:00.000+00:00"

@@ -1,0 +1,179 @@
+"""embed, settle, background: vectors follow soon after, and without a model everything else works."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from threading import Event
+
+import pytest
+
+from lore import Draft, Lore, Query, Tie, Unavailable
+from lore.clock import Clock
+from lore.config import Config
+from lore.connecting import wire
+from lore.embed.hashing import HashEmbedder
+from lore.engine.embed import embed
+from lore.model import Revision
+from lore.vectors import Vector, Vectors
+
+
+class Missing(HashEmbedder):
+    """A model that cannot be loaded."""
+
+    ready = False
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        raise Unavailable("the model file is gone")
+
+    def embed_query(self, text: str) -> Vector:
+        raise Unavailable("the model file is gone")
+
+
+class Loading(HashEmbedder):
+    """A model that is there once it was asked to embed something."""
+
+    ready = False
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked = Event()
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        self.ready = True
+        if texts:
+            self.asked.set()
+        return super().embed(texts)
+
+
+class Failing(HashEmbedder):
+    """A model that is loaded but answers no more: a server that went away."""
+
+    def embed_query(self, text: str) -> Vector:
+        raise Unavailable("the server does not answer")
+
+
+def keep(lore: Lore, *contents: str) -> list[str]:
+    return [memory.id for memory in lore.remember_all([Draft(content=content) for content in contents])]
+
+
+def test_what_waits_is_embedded_in_portions(lore: Lore) -> None:
+    keep(lore, *(f"number {n}" for n in range(5)))
+    assert embed(store=lore.store, sense=lore.sense, limit=2) == 2
+    assert (lore.status().embedded, lore.status().pending) == (2, 3)
+    lore.settle()
+    assert (lore.status().embedded, lore.status().pending) == (5, 0)
+    assert embed(store=lore.store, sense=lore.sense) == 0
+
+
+def test_a_large_heap_is_settled_completely(lore: Lore) -> None:
+    keep(lore, *(f"number {n}" for n in range(100)))
+    lore.settle()
+    assert lore.status().pending == 0
+
+
+def test_a_change_of_model_embeds_everything_again(config: Config, clock: Clock) -> None:
+    before = wire(config, embedder=HashEmbedder(384), clock=clock)
+    keep(before, "walrus", "penguin", "tax")
+    before.settle()
+    before.close()
+
+    after = wire(config, embedder=HashEmbedder(128), clock=clock)
+    progress = []
+    while embed(store=after.store, sense=after.sense, limit=1):
+        progress.append((after.store.embedded("hash/words/128"), after.store.embedded("hash/words/384")))
+    assert progress == [(1, 2), (2, 1), (3, 0)]
+    [hit, *_] = after.search(Query(text="walrus")).hits
+    assert hit.memory.content == "walrus"
+    assert hit.signals["meaning"].strength == 1.0
+    assert all(finding.passed for finding in after.check())
+    after.close()
+
+
+def test_a_search_during_a_change_of_model_finds_by_words_and_says_what_waits(
+    config: Config, clock: Clock
+) -> None:
+    before = wire(config, embedder=HashEmbedder(384), clock=clock)
+    keep(before, "walrus", "penguin")
+    before.settle()
+    before.close()
+    after = wire(config, embedder=HashEmbedder(128), clock=clock)
+    answer = after.search(Query(text="walrus"))
+    assert [hit.memory.content for hit in answer.hits] == ["walrus"]
+    assert answer.pending == 2
+    after.close()
+
+
+def test_without_a_model_everything_else_works(config: Config, clock: Clock, tmp_path: Path) -> None:
+    lore = wire(config, embedder=Missing(), clock=clock)
+    walrus, penguin = keep(lore, "walrus", "penguin")
+    lore.revise(Revision(id=penguin, content="penguin on ice"))
+    [link] = lore.link([Tie(source=walrus, target=penguin)])
+    child = lore.remember(Draft(content="tusk", home_above=0.1, at_once=True))
+    assert child.depth == 0
+    assert lore.read(walrus).links == (link,)
+    assert len(lore.roots()) == 3
+    lore.forget([child.id])
+    lore.restore([child.id])
+    lore.settle()
+    lore.backup(tmp_path / "copy.db")
+    assert all(finding.passed for finding in lore.check())
+    assert (lore.status().meaning, lore.status().pending) == ("missing", 3)
+    lore.close()
+
+
+def test_without_a_model_a_search_finds_by_words_and_says_so(config: Config, clock: Clock) -> None:
+    lore = wire(config, embedder=Missing(), clock=clock)
+    [walrus, _] = keep(lore, "walrus", "penguin")
+    answer = lore.search(Query(text="walrus"))
+    assert [hit.memory.id for hit in answer.hits] == [walrus]
+    assert answer.meaning == "missing"
+    assert answer.notes() == ("Searched by words only: the model file is gone.",)
+    lore.close()
+
+
+def test_a_model_that_answers_no_more_is_not_called_ready(config: Config, clock: Clock) -> None:
+    lore = wire(config, embedder=Failing(), clock=clock)
+    keep(lore, "walrus")
+    lore.settle()
+    answer = lore.search(Query(text="walrus"))
+    assert len(answer.hits) == 1
+    assert answer.notes() == ("Searched by words only: the server does not answer.",)
+    lore.close()
+
+
+def test_an_impatient_search_does_not_wait_for_the_model(config: Config, clock: Clock) -> None:
+    patient = wire(config, embedder=HashEmbedder(), clock=clock)
+    keep(patient, "walrus")
+    patient.settle()
+    patient.close()
+    lore = wire(config, embedder=Loading(), patient=False, clock=clock)
+    answer = lore.search(Query(text="walrus"))
+    assert len(answer.hits) == 1
+    assert answer.notes() == ("Searched by words only: the embedding model is still loading.",)
+    keep(lore, "another walrus")
+    lore.settle()
+    assert lore.search(Query(text="walrus")).notes() == ()
+    lore.close()
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_the_background_embeds_what_waits(when: str, config: Config, clock: Clock) -> None:
+    model = Loading()
+    lore = wire(config, embedder=model, patient=False, clock=clock)
+    if when == "before":
+        keep(lore, "walrus")
+    lore.background.start()
+    if when == "after":
+        keep(lore, "walrus")
+    assert model.asked.wait(30)
+    lore.close()
+    again = wire(config, embedder=HashEmbedder(), clock=clock)
+    assert (again.status().embedded, again.status().pending) == (1, 0)
+    again.close()
+
+
+def test_a_lore_without_its_background_closes_too(config: Config, clock: Clock) -> None:
+    lore = wire(config, embedder=HashEmbedder(), clock=clock)
+    lore.close()
+    lore.close()
+    with pytest.raises(Unavailable, match="closed"):
+        lore.status()

@@ -1,0 +1,161 @@
+"""remember: all or none, findable at once, in its place; what cannot be kept is refused."""
+
+import pytest
+
+from lore import Draft, Filter, Invalid, Lore, NotFound, Query
+from lore.clock import Clock
+
+BAD_DRAFTS: dict[str, Draft] = {
+    "no content": Draft(content=""),
+    "blank content": Draft(content=" \n\t "),
+    "a byte too much": Draft(content="x" * 50_001),
+    "NUL": Draft(content="a\0b"),
+    "a lone surrogate": Draft(content="a\ud800b"),
+    "a long title": Draft(content="x", title="t" * 1_001),
+    "NUL in the title": Draft(content="x", title="\0"),
+    "a surrogate in the summary": Draft(content="x", summary="\udfff"),
+    "a long kind": Draft(content="x", kind="k" * 501),
+    "NUL in the session": Draft(content="x", session="\0"),
+    "a surrogate in the source": Draft(content="x", source="\ud800"),
+    "negative importance": Draft(content="x", importance=-0.1),
+    "too much importance": Draft(content="x", importance=1.1),
+    "importance that is no number": Draft(content="x", importance=float("nan")),
+    "a score below 0": Draft(content="x", score=-0.1),
+    "a score above 10": Draft(content="x", score=10.1),
+    "a surrogate in the metadata": Draft(content="x", metadata={"k": "\ud800"}),
+    "metadata that is not JSON": Draft(content="x", metadata={"k": object()}),
+    "metadata that is no number": Draft(content="x", metadata={"k": float("nan")}),
+    "enormous metadata": Draft(content="x", metadata={"k": "v" * 50_001}),
+    "a surrogate in a flag": Draft(content="x", flags=frozenset({"\ud800"})),
+}
+
+
+def contents(lore: Lore) -> set[str]:
+    return {memory.content for memory in lore.store.reader(lore.namespace).select(Filter(), 10_000)}
+
+
+def test_a_memory_is_kept_as_it_was_drafted(lore: Lore, clock: Clock) -> None:
+    draft = Draft(
+        content="  The deploy key lives in the vault. ",
+        title="Key",
+        summary="Where",
+        kind="fragment",
+        type="fact",
+        status="open",
+        importance=0.7,
+        score=8.0,
+        source="chat",
+        source_type="told",
+        session="s1",
+        channel="c1",
+        flags=frozenset({"pinned"}),
+        metadata={"k": ["ü", None]},
+    )
+    memory = lore.remember(draft)
+    for field in ("content", "title", "summary", "kind", "type", "status", "importance", "score", "source",
+                  "source_type", "session", "channel", "flags", "metadata"):  # fmt: skip
+        assert getattr(memory, field) == getattr(draft, field)
+    assert memory.created_at == memory.updated_at == clock()
+    assert (memory.namespace, memory.depth, memory.access_count) == ("shared", 0, 0)
+    assert lore.look_at(memory.id).memory == memory
+
+
+def test_a_memory_is_found_by_its_words_at_once(lore: Lore) -> None:
+    memory = lore.remember(Draft(content="The walrus sleeps."))
+    assert [hit.memory.id for hit in lore.search(Query(text="walrus")).hits] == [memory.id]
+    assert lore.status().pending == 1
+
+
+def test_a_memory_that_must_be_found_by_meaning_at_once_is(lore: Lore) -> None:
+    lore.remember(Draft(content="The walrus sleeps.", at_once=True))
+    assert (lore.status().embedded, lore.status().pending) == (1, 0)
+
+
+def test_the_largest_content_is_kept_whole(lore: Lore) -> None:
+    content = "é" * 25_000
+    assert lore.look_at(lore.remember(Draft(content=content)).id).memory.content == content
+
+
+def test_many_are_kept_in_their_order(lore: Lore) -> None:
+    kept = lore.remember_all([Draft(content=f"number {n}") for n in range(5)])
+    assert [memory.content for memory in kept] == [f"number {n}" for n in range(5)]
+    assert len({memory.id for memory in kept}) == 5
+    assert lore.remember_all([]) == []
+
+
+@pytest.mark.parametrize("bad", BAD_DRAFTS.values(), ids=BAD_DRAFTS)
+def test_one_bad_draft_keeps_all_from_being_kept(bad: Draft, lore: Lore) -> None:
+    with pytest.raises(Invalid):
+        lore.remember_all([Draft(content="good"), bad])
+    assert contents(lore) == set()
+    assert lore.store.last_write_at() is None
+
+
+def test_too_many_at_once_are_refused(lore: Lore) -> None:
+    with pytest.raises(Invalid, match=r"1,001 memories at once; at most 1,000"):
+        lore.remember_all([Draft(content="x")] * 1_001)
+    assert lore.store.last_write_at() is None
+
+
+def test_a_memory_below_a_parent_hangs_one_deeper(lore: Lore) -> None:
+    parent = lore.remember(Draft(content="parent"))
+    child = lore.remember(Draft(content="child", parent=parent.id))
+    grandchild = lore.remember(Draft(content="grandchild", parent=child.id))
+    assert (child.depth, grandchild.depth) == (1, 2)
+    assert lore.look_at(grandchild.id).breadcrumb == ("parent", "child")
+    assert lore.look_at(parent.id).children == (child.id,)
+
+
+@pytest.mark.parametrize("parent", ["", "nowhere", "x" * 100_000, "a\0b", "ü", "\ud800"])
+def test_an_unknown_parent_is_refused(parent: str, lore: Lore) -> None:
+    with pytest.raises(NotFound, match="unknown parent"):
+        lore.remember_all([Draft(content="good"), Draft(content="x", parent=parent)])
+    assert lore.store.last_write_at() is None
+
+
+def test_a_forgotten_parent_is_refused(lore: Lore) -> None:
+    parent = lore.remember(Draft(content="parent"))
+    lore.forget([parent.id])
+    with pytest.raises(NotFound, match="unknown parent"):
+        lore.remember(Draft(content="child", parent=parent.id))
+
+
+def test_a_parent_of_another_namespace_is_refused(lore: Lore) -> None:
+    parent = lore.within("theirs").remember(Draft(content="parent"))
+    with pytest.raises(NotFound, match="unknown parent"):
+        lore.within("mine").remember(Draft(content="child", parent=parent.id))
+
+
+def test_a_memory_finds_a_home_below_the_most_similar_root(lore: Lore) -> None:
+    [_, sea] = lore.remember_all([Draft(content="birds of the forest"), Draft(content="fish of the sea")])
+    lore.settle()
+    child = lore.remember(Draft(content="more fish of the sea", home_above=0.5))
+    assert lore.look_at(child.id).parent == sea.id
+
+
+def test_a_memory_unlike_all_roots_becomes_one(lore: Lore) -> None:
+    lore.remember(Draft(content="birds of the forest"))
+    lore.settle()
+    assert lore.remember(Draft(content="quarterly tax return", home_above=0.5)).depth == 0
+
+
+def test_a_home_is_a_root_of_the_same_kind(lore: Lore) -> None:
+    lore.remember(Draft(content="fish of the sea", kind="turn"))
+    root = lore.remember(Draft(content="birds"))
+    lore.remember(Draft(content="fish of the sea", parent=root.id))
+    lore.settle()
+    assert lore.remember(Draft(content="fish of the sea", home_above=0.5)).depth == 0
+
+
+def test_a_given_parent_goes_before_a_similar_root(lore: Lore) -> None:
+    [given, _] = lore.remember_all([Draft(content="birds"), Draft(content="fish of the sea")])
+    lore.settle()
+    child = lore.remember(Draft(content="fish of the sea", parent=given.id, home_above=0.1))
+    assert lore.look_at(child.id).parent == given.id
+
+
+def test_the_journal_tells_who_remembered_through_which_surface(lore: Lore) -> None:
+    memory = lore.within("mine", surface="mcp", actor="agent7").remember(Draft(content="x"))
+    [entry] = lore.within("mine").history(memory.id)
+    assert (entry.cause.verb, entry.cause.surface, entry.cause.actor) == ("remember", "mcp", "agent7")
+    assert memory.namespace == "mine"

@@ -1,0 +1,396 @@
+"""search: found by words and meaning, within the filter, explained, and honest about itself."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from lore import Answer, Draft, Filter, Invalid, Lore, NotFound, Query, Tie
+from lore.clock import Clock
+from lore.model import Cause, Format
+from lore.ranking.policy import POLICIES
+
+
+def keep(lore: Lore, content: str, parent: str | None = None, importance: float = 0.5) -> str:
+    return lore.remember(Draft(content=content, parent=parent, importance=importance)).id
+
+
+def ids_of(answer: Answer) -> list[str]:
+    return [hit.memory.id for hit in answer.hits]
+
+
+def found(lore: Lore, text: str, where: Filter = Filter()) -> list[str]:
+    return ids_of(lore.search(Query(text=text, where=where)))
+
+
+def uses_of(lore: Lore, id: str) -> int:
+    return lore.look_at(id).memory.access_count
+
+
+def supersede(lore: Lore, old: str, new: str) -> None:
+    with lore.store.transaction("shared", Cause(verb="test"), lore.clock()) as writer:
+        writer.put([replace(writer.get([old])[old], superseded_by=new)])
+
+
+# --- finding
+
+
+def test_the_memory_that_fits_best_comes_first(lore: Lore) -> None:
+    keep(lore, "the penguin swims in the cold sea")
+    best = keep(lore, "the walrus sleeps on the ice")
+    lore.settle()
+    answer = lore.search(Query(text="where does the walrus sleep?"))
+    assert ids_of(answer)[0] == best
+    assert [hit.score for hit in answer.hits] == sorted((hit.score for hit in answer.hits), reverse=True)
+
+
+def test_meaning_finds_what_shares_no_word(lore: Lore) -> None:
+    id = keep(lore, "electrocardiography")
+    keep(lore, "quarterly tax return")
+    assert found(lore, "cardiographic") == []
+    lore.settle()
+    assert found(lore, "cardiographic") == [id]
+
+
+def test_a_limit_is_kept_and_what_it_left_out_is_told(lore: Lore) -> None:
+    for number in range(5):
+        keep(lore, f"walrus number {number}")
+    answer = lore.search(Query(text="walrus", limit=2))
+    assert (len(answer.hits), answer.cut) == (2, 3)
+
+
+FILTERS: dict[str, Filter] = {
+    "kind": Filter(kinds=frozenset({"turn"})),
+    "type": Filter(types=frozenset({"fact"})),
+    "session": Filter(sessions=frozenset({"s1"})),
+    "source": Filter(sources=frozenset({"chat"})),
+    "source type": Filter(source_types=frozenset({"told"})),
+    "namespace": Filter(namespaces=frozenset({"mine"})),
+}
+
+
+@pytest.mark.parametrize("where", FILTERS.values(), ids=FILTERS)
+@pytest.mark.parametrize("settled", [True, False], ids=["by meaning too", "by words"])
+def test_a_search_finds_only_what_passes_the_filter(where: Filter, settled: bool, lore: Lore) -> None:
+    mine = lore.within("mine")
+    keep(lore, "walrus")
+    wanted = mine.remember(
+        Draft(content="walrus", kind="turn", type="fact", session="s1", source="chat", source_type="told")
+    )
+    if settled:
+        lore.settle()
+    assert found(mine, "walrus", where) == [wanted.id]
+    assert len(found(mine, "walrus")) == 2
+
+
+def test_a_search_may_be_bounded_in_time_and_place(lore: Lore, clock: Clock) -> None:
+    root = keep(lore, "walrus one")
+    clock.sleep(days=1)
+    child = keep(lore, "walrus two", root)
+    leaf = keep(lore, "walrus three", child)
+    assert set(found(lore, "walrus", Filter(under=root))) == {child, leaf}
+    assert set(found(lore, "walrus", Filter(created_after=clock()))) == {child, leaf}
+    assert found(lore, "walrus", Filter(created_before=clock())) == [root]
+    assert found(lore, "walrus", Filter(roots=True)) == [root]
+
+
+def test_a_reader_finds_its_own_and_the_shared_never_anothers(lore: Lore) -> None:
+    shared = keep(lore, "walrus")
+    mine, theirs = (keep(lore.within(name), "walrus") for name in ("mine", "theirs"))
+    lore.settle()
+    assert set(found(lore.within("mine"), "walrus")) == {shared, mine}
+    assert set(found(lore.within("theirs"), "walrus")) == {shared, theirs}
+    assert found(lore, "walrus") == [shared]
+    assert found(lore.within("mine"), "", Filter(ids=(theirs,))) == []
+
+
+def test_a_superseded_memory_is_hidden_unless_asked_for(lore: Lore) -> None:
+    old, new = keep(lore, "walrus in the north"), keep(lore, "walrus in the south")
+    lore.settle()
+    supersede(lore, old, new)
+    assert found(lore, "walrus") == [new]
+    assert set(found(lore, "walrus", Filter(superseded=True))) == {old, new}
+    assert found(lore, "walrus", Filter(ids=(old, new))) == [new]
+    assert found(lore, "", Filter(ids=(old, new))) == [new]
+
+
+# --- refining and looking up
+
+
+def test_a_refinement_considers_exactly_the_memories_it_names(lore: Lore) -> None:
+    first, second, _ = (keep(lore, f"walrus {name}") for name in ("of the north", "of the south", "of the east"))
+    lore.settle()
+    assert found(lore, "walrus south", Filter(ids=(first, second, "nowhere"))) == [second, first]
+
+
+def test_a_refinement_honours_the_rest_of_the_filter(lore: Lore) -> None:
+    note = keep(lore, "walrus")
+    turn = lore.remember(Draft(content="walrus", kind="turn")).id
+    lore.settle()
+    assert found(lore, "walrus", Filter(ids=(note, turn), kinds=frozenset({"turn"}))) == [turn]
+
+
+def test_a_look_up_gives_the_memories_in_the_order_asked_for(lore: Lore) -> None:
+    a, b, c = keep(lore, "a"), keep(lore, "b"), keep(lore, "c")
+    answer = lore.search(Query(text="", where=Filter(ids=(c, "nowhere", a, c, b)), limit=2))
+    assert ids_of(answer) == [c, a]
+    assert answer.cut == 1
+    assert {hit.score for hit in answer.hits} == {0.0}
+
+
+# --- deep
+
+
+def test_a_deep_search_finds_what_is_linked_although_it_shares_no_words(lore: Lore) -> None:
+    walrus, friend, further, stranger = (keep(lore, text) for text in ("walrus", "xylophone", "quartz", "zeppelin"))
+    lore.link([Tie(source=friend, target=walrus), Tie(source=friend, target=further, kind="relation")])
+    lore.settle()
+    assert found(lore, "walrus") == [walrus]
+    answer = lore.search(Query(text="walrus", deep=True))
+    assert ids_of(answer) == [walrus, friend, further]
+    assert stranger not in ids_of(answer)
+    assert [set(hit.signals) for hit in answer.hits[1:]] == [{"walk"}, {"walk"}]
+
+
+def test_a_deep_search_without_links_equals_a_plain_one(lore: Lore) -> None:
+    for text in ("walrus", "walrus and penguin", "penguin"):
+        keep(lore, text)
+    lore.settle()
+    plain = lore.search(Query(text="walrus", counted=False))
+    assert ids_of(lore.search(Query(text="walrus", deep=True))) == ids_of(plain)
+
+
+def test_a_deep_search_keeps_to_the_filter_the_limit_and_the_threshold(lore: Lore) -> None:
+    walrus, friend = keep(lore, "walrus"), lore.remember(Draft(content="xylophone", kind="turn")).id
+    lore.link([Tie(source=walrus, target=friend, weight=0.1)])
+    lore.settle()
+    deep = Query(text="walrus", deep=True)
+    assert ids_of(lore.search(deep)) == [walrus, friend]
+    assert ids_of(lore.search(replace(deep, where=Filter(kinds=frozenset({"note"}))))) == [walrus]
+    assert ids_of(lore.search(replace(deep, where=Filter(ids=(walrus,))))) == [walrus]
+    assert ids_of(lore.search(replace(deep, limit=1))) == [walrus]
+    best, walked = lore.search(deep).hits
+    between = (best.score + walked.score) / 2
+    assert ids_of(lore.search(replace(deep, min_score=between))) == [walrus]
+
+
+def test_a_deep_search_does_not_walk_to_the_forgotten_or_outdated(lore: Lore) -> None:
+    walrus, gone, old = keep(lore, "walrus"), keep(lore, "xylophone"), keep(lore, "quartz")
+    lore.link([Tie(source=walrus, target=gone), Tie(source=walrus, target=old)])
+    lore.forget([gone])
+    supersede(lore, old, walrus)
+    lore.settle()
+    assert ids_of(lore.search(Query(text="walrus", deep=True))) == [walrus]
+
+
+# --- formats and budget
+
+
+def test_a_token_budget_cuts_the_answer_and_says_so(lore: Lore) -> None:
+    for number in range(5):
+        keep(lore, f"walrus {number} " + "word " * 200)
+    query = Query(text="walrus", budget_tokens=650)
+    shown: dict[Format, int] = {
+        format: len(lore.search(replace(query, format=format)).hits) for format in ("ids", "title", "full")
+    }
+    assert shown == {"ids": 5, "title": 5, "full": 2}
+    assert lore.search(query).cut == 3
+
+
+def test_even_the_smallest_budget_shows_the_best_hit(lore: Lore) -> None:
+    keep(lore, "walrus " * 1_000)
+    assert len(lore.search(Query(text="walrus", budget_tokens=1)).hits) == 1
+
+
+def test_a_hit_tells_where_it_hangs(lore: Lore) -> None:
+    root = lore.remember(Draft(content="long story", title="Sea")).id
+    child = keep(lore, "mammals", root)
+    keep(lore, "walrus", child)
+    [hit] = lore.search(Query(text="walrus")).hits
+    assert hit.breadcrumb == ("Sea", "mammals")
+
+
+# --- scores
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("deep", [False, True])
+def test_every_score_explains_itself(policy: str, deep: bool, lore: Lore, clock: Clock) -> None:
+    walrus, friend = keep(lore, "walrus"), keep(lore, "xylophone")
+    keep(lore, "walrus and penguin")
+    lore.link([Tie(source=walrus, target=friend)])
+    lore.settle()
+    clock.sleep(days=3)
+    answer = lore.search(Query(text="walrus", policy=policy, deep=deep))
+    assert len(answer.hits) >= 2
+    for hit in answer.hits:
+        points = sum(signal.points for signal in hit.signals.values())
+        assert hit.score == pytest.approx(hit.fade * points)
+        assert hit.score > 0
+        assert hit.signals.keys() in (POLICIES[policy].weights.keys(), {"walk"})
+
+
+def test_the_scored_dialect_fades_with_disuse(lore: Lore, clock: Clock) -> None:
+    id = keep(lore, "walrus")
+    lore.settle()
+    query = Query(text="walrus", policy="scored", counted=False)
+    [fresh] = lore.search(query).hits
+    clock.sleep(days=30)
+    [faded] = lore.search(query).hits
+    assert (fresh.fade, faded.fade) == (1.0, pytest.approx(0.7937, abs=5e-5))
+    assert faded.score == pytest.approx(fresh.score * 0.7937, abs=1e-4)
+    lore.read(id)
+    assert lore.search(query).hits[0].fade == 1.0
+
+
+def test_the_tree_dialect_shows_the_best_of_each_tree(lore: Lore) -> None:
+    root = keep(lore, "sea mammals")
+    best, _ = keep(lore, "walrus", root), keep(lore, "walrus and many other animals of the sea", root)
+    other = keep(lore, "walrus tusk carving")
+    lore.settle()
+    query = Query(text="walrus", policy="tree")
+    assert set(ids_of(lore.search(query))) == {best, other}
+    assert len(lore.search(replace(query, where=Filter(under=root))).hits) == 2
+
+
+def test_the_tree_dialect_hides_trifles_after_a_week_and_says_so(lore: Lore, clock: Clock) -> None:
+    trifle = keep(lore, "walrus", importance=0.1)
+    lore.settle()
+    query = Query(text="walrus", policy="tree", counted=False)
+    clock.sleep(days=6)
+    assert ids_of(lore.search(query)) == [trifle]
+    clock.sleep(days=1)
+    answer = lore.search(query)
+    assert (answer.hits, answer.hidden) == ((), 1)
+    assert answer.best_hidden == pytest.approx(0.7 + 0.3 * 0.0492, abs=5e-5)
+    assert answer.notes() == ("There is 1 hit below the threshold, not shown (best score 0.715).",)
+    assert ids_of(lore.search(replace(query, where=Filter(ids=(trifle,))))) == [trifle]
+
+
+def test_hits_below_the_threshold_are_hidden_and_counted(lore: Lore) -> None:
+    keep(lore, "walrus")
+    answer = lore.search(Query(text="walrus", min_score=0.99))
+    assert (answer.hits, answer.hidden) == ((), 1)
+    assert 0 < answer.best_hidden < 0.99
+
+
+# --- use
+
+
+def test_a_memory_that_was_shown_is_counted_as_used(lore: Lore) -> None:
+    shown, other = keep(lore, "walrus"), keep(lore, "penguin")
+    lore.search(Query(text="walrus", where=Filter(ids=(shown,))))
+    lore.search(Query(text="", where=Filter(ids=(shown,))))
+    assert (uses_of(lore, shown), uses_of(lore, other)) == (2, 0)
+
+
+def test_what_the_limit_left_out_is_not_counted(lore: Lore) -> None:
+    a, b = keep(lore, "walrus"), keep(lore, "walrus walrus")
+    lore.search(Query(text="walrus", limit=1))
+    assert uses_of(lore, a) + uses_of(lore, b) == 1
+
+
+@pytest.mark.parametrize("query", [Query(text="walrus", format="ids"), Query(text="walrus", counted=False)])
+def test_a_search_for_ids_only_is_no_use(query: Query, lore: Lore) -> None:
+    id = keep(lore, "walrus")
+    assert ids_of(lore.search(query)) == [id]
+    lore.search(replace(query, text="", where=Filter(ids=(id,))))
+    assert uses_of(lore, id) == 0
+
+
+def test_a_search_never_changes_what_is_known(lore: Lore, clock: Clock) -> None:
+    id = keep(lore, "walrus")
+    lore.settle()
+    before = lore.look_at(id).memory
+    clock.sleep(days=1)
+    lore.search(Query(text="walrus"))
+    assert lore.look_at(id).memory.updated_at == before.updated_at
+    assert len(lore.history(id)) == 1
+
+
+# --- honesty
+
+
+def test_an_empty_store_says_so(lore: Lore) -> None:
+    assert lore.search(Query(text="walrus")).notes() == ("Nothing is stored yet.",)
+
+
+def test_a_search_without_a_match_says_so(lore: Lore) -> None:
+    keep(lore, "penguin")
+    lore.settle()
+    answer = lore.search(Query(text="zzz", policy="scored", where=Filter(kinds=frozenset({"turn"}))))
+    assert answer.notes() == ("Nothing matched; there is 1 memory to search.",)
+
+
+def test_memories_that_wait_for_their_vectors_are_told(lore: Lore) -> None:
+    keep(lore, "walrus of the north")
+    keep(lore, "walrus of the south")
+    waiting = "There are 2 memories not embedded yet; by words they are found already."
+    assert lore.search(Query(text="walrus")).notes() == (waiting,)
+    lore.settle()
+    assert lore.search(Query(text="walrus")).notes() == ()
+
+
+# --- bad input
+
+ALL = Query(text="walrus")
+BAD_QUERIES: dict[str, Query] = {
+    "no text": Query(text=""),
+    "blank": Query(text=" \n"),
+    "NUL": Query(text="a\0b"),
+    "a lone surrogate": Query(text="\ud800"),
+    "a byte too much": Query(text="x" * 50_001),
+    "NUL in a look-up": Query(text="\0", where=Filter(ids=())),
+    "limit 0": replace(ALL, limit=0),
+    "a negative limit": replace(ALL, limit=-1),
+    "a huge limit": replace(ALL, limit=1_001),
+    "no budget": replace(ALL, budget_tokens=0),
+    "a negative budget": replace(ALL, budget_tokens=-1),
+    "an unknown policy": replace(ALL, policy="best"),
+    "an unknown format": replace(ALL, format="xml"),  # type: ignore[arg-type]
+    "too many ids": replace(ALL, where=Filter(ids=("x",) * 1_001)),
+}
+
+
+@pytest.mark.parametrize("bad", BAD_QUERIES.values(), ids=BAD_QUERIES)
+def test_a_question_that_makes_no_sense_is_refused(bad: Query, lore: Lore) -> None:
+    id = keep(lore, "walrus")
+    with pytest.raises(Invalid):
+        lore.search(bad)
+    assert uses_of(lore, id) == 0
+
+
+@pytest.mark.parametrize("under", ["", "nowhere", "x" * 100_000, "a\0b", "ü", "\ud800"])
+def test_a_search_below_an_unknown_memory_is_refused(under: str, lore: Lore) -> None:
+    with pytest.raises(NotFound, match="unknown memory"):
+        lore.search(replace(ALL, where=Filter(under=under)))
+
+
+@pytest.mark.parametrize("id", ["", "nowhere", "x" * 100_000, "a\0b", "ü", "\ud800"])
+def test_impossible_ids_are_simply_not_found(id: str, lore: Lore) -> None:
+    keep(lore, "walrus")
+    assert found(lore, "walrus", Filter(ids=(id,))) == []
+    assert found(lore, "", Filter(ids=(id,))) == []
+
+
+@pytest.mark.parametrize("strange", ["\ud800", "a\0b", "' OR 1=1 --", "x" * 10_000])
+def test_strange_values_in_a_filter_match_nothing(strange: str, lore: Lore) -> None:
+    keep(lore, "walrus")
+    fields: list[Callable[[frozenset[str]], Filter]] = [
+        lambda values: Filter(kinds=values),
+        lambda values: Filter(types=values),
+        lambda values: Filter(sessions=values),
+        lambda values: Filter(namespaces=values),
+    ]
+    for field in fields:
+        assert found(lore, "walrus", field(frozenset({strange}))) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['"', '"unbalanced walrus', "walrus*", "NEAR(walrus)", "walrus -sea", "title: walrus", "C++ walrus", "walrus?!"]
+    + ["walrus AND OR NOT", "(walrus", "walrus 👋🏽", "walrus; DROP TABLE memory", "walrus " * 5_000, "^walrus"],
+)
+def test_syntax_in_a_question_is_plain_text(text: str, lore: Lore) -> None:
+    id = keep(lore, "the walrus sleeps")
+    assert found(lore, text) == ([id] if "walrus" in text else [])

@@ -1,0 +1,458 @@
+"""What is special to the file: its settings, its upgrades, its enemies, and many processes at once."""
+
+import os
+import stat
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import apsw
+import numpy as np
+import pytest
+
+from lore.errors import Unavailable
+from lore.model import SHARED, Cause, Filter, Link, Memory
+from lore.store import opening
+from lore.store.connections import DERIVED, Connections, require_sqlite
+from lore.store.migrations import MIGRATIONS
+from lore.store.sqlite import SqliteStore
+from lore.vectors import Vector
+
+NOW = 1_800_000_000.0
+MODEL = "exact/test/4"
+EAST: Vector = np.array([1, 0, 0, 0], np.float32)
+WRITER = Path(__file__).with_name("writer.py")
+STEPS = MIGRATIONS | {"0002 a table of stars": "CREATE TABLE star (name TEXT) STRICT"}
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "data" / "memory.db"
+
+
+@pytest.fixture
+def store(path: Path) -> Iterator[SqliteStore]:
+    opened = SqliteStore(path)
+    yield opened
+    opened.close()
+
+
+def keep(store: SqliteStore, *ids: str, content: str = "walrus") -> None:
+    memories = [Memory(id=id, content=content, created_at=NOW, updated_at=NOW) for id in ids]
+    with store.transaction(SHARED, Cause(verb="test"), NOW) as writer:
+        writer.put(memories)
+
+
+def ids_in(store: SqliteStore) -> set[str]:
+    return {memory.id for memory in store.reader(SHARED).select(Filter(), 100_000)}
+
+
+def failed_checks(store: SqliteStore) -> set[str]:
+    return {finding.check for finding in store.check() if not finding.passed}
+
+
+def filled(path: Path) -> None:
+    """A closed store with something in it."""
+    store = SqliteStore(path)
+    keep(store, "a", "b", content="word " * 2_000)
+    store.close()
+
+
+# --- settings
+
+
+@pytest.mark.parametrize(("settings", "synchronous"), [(None, 2), (DERIVED, 1)], ids=["durable", "derived"])
+def test_writes_are_logged_ahead_and_synced(
+    settings: tuple[str, ...] | None, synchronous: int, path: Path
+) -> None:
+    connections = Connections(path)
+    opening.migrate(connections)
+    with connections.writing(*([settings] if settings else [])) as writer:
+        assert pragma(writer, "journal_mode") == "wal"
+        assert pragma(writer, "synchronous") == synchronous
+        assert pragma(writer, "foreign_keys") == 1
+        assert pragma(writer, "trusted_schema") == 0
+        assert pragma(writer, "secure_delete") == 1
+    connections.close()
+
+
+def test_a_reading_connection_cannot_write(store: SqliteStore, path: Path) -> None:
+    connections = Connections(path)
+    with pytest.raises(Unavailable), connections.reading() as reader:
+        reader.execute("DELETE FROM memory")
+    connections.close()
+
+
+def pragma(connection: apsw.Connection, name: str) -> object:
+    ((value,),) = connection.execute(f"PRAGMA {name}").fetchall()
+    return value
+
+
+@pytest.mark.parametrize("version", ["3.40.1", "3.51.2", "3.7.0", "2.99.99"])
+def test_a_library_that_can_corrupt_a_shared_file_is_refused(version: str) -> None:
+    with pytest.raises(Unavailable, match=rf"SQLite {version} is too old to be safe; Lore needs 3\.51\.3"):
+        require_sqlite(version)
+
+
+@pytest.mark.parametrize("version", ["3.51.3", "3.53.4", "4.0.0", None])
+def test_a_library_that_is_new_enough_is_welcome(version: str | None) -> None:
+    require_sqlite(version)
+
+
+def test_only_the_owner_may_read_the_files(store: SqliteStore, path: Path, tmp_path: Path) -> None:
+    keep(store, "a")
+    store.backup(tmp_path / "copy.db")
+    files = [*path.parent.iterdir(), tmp_path / "copy.db"]
+    assert {file.name for file in files} >= {"memory.db", "memory.db-wal", "memory.db.meta.json", "copy.db"}
+    assert {file.name: oct(stat.S_IMODE(file.stat().st_mode)) for file in files} == {
+        file.name: "0o600" for file in files
+    }
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+def test_files_that_others_may_read_are_found_and_closed_to_them(store: SqliteStore, path: Path) -> None:
+    path.chmod(0o644)
+    assert failed_checks(store) == {"permissions"}
+    store.rebuild()
+    assert failed_checks(store) == set()
+
+
+# --- upgrades
+
+
+def test_an_upgrade_backs_up_first_and_then_takes_its_steps(path: Path) -> None:
+    filled(path)
+    connections = Connections(path)
+    opening.migrate(connections, STEPS)
+    assert tables(path) >= {"memory", "star"}
+    connections.close()
+    [backup] = (path.parent / "backups").iterdir()
+    assert "before-0002" in backup.name
+    assert "star" not in tables(backup)
+    copy = SqliteStore(backup)
+    assert ids_in(copy) == {"a", "b"}
+    copy.close()
+
+
+def test_an_upgrade_that_was_done_changes_nothing(path: Path) -> None:
+    connections = Connections(path)
+    opening.migrate(connections, STEPS)
+    before = dump(path)
+    opening.migrate(connections, STEPS)
+    assert dump(path) == before
+    assert not (path.parent / "backups").exists()
+    connections.close()
+
+
+def test_a_new_file_needs_no_backup(store: SqliteStore, path: Path) -> None:
+    assert not (path.parent / "backups").exists()
+
+
+def test_a_step_that_fails_leaves_the_file_as_it_was(path: Path) -> None:
+    filled(path)
+    before = dump(path)
+    connections = Connections(path)
+    broken = {"0002 broken": "CREATE TABLE star (name TEXT) STRICT; DELETE FROM memory; INSERT INTO nowhere VALUES (1)"}
+    with pytest.raises(Unavailable, match="nowhere"):
+        opening.migrate(connections, MIGRATIONS | broken)
+    connections.close()
+    assert dump(path) == before
+    store = SqliteStore(path)
+    assert ids_in(store) == {"a", "b"}
+    store.close()
+
+
+def test_only_a_few_backups_are_kept(path: Path) -> None:
+    filled(path)
+    connections = Connections(path)
+    steps = dict(MIGRATIONS)
+    for number in range(2, 10):
+        steps[f"{number:04} another"] = f"CREATE TABLE star{number} (name TEXT) STRICT"
+        opening.migrate(connections, steps)
+    connections.close()
+    assert len(list((path.parent / "backups").iterdir())) == opening.KEPT_BACKUPS
+
+
+def test_a_file_from_a_newer_lore_is_refused(path: Path) -> None:
+    connections = Connections(path)
+    opening.migrate(connections, STEPS)
+    connections.close()
+    before = dump(path)
+    with pytest.raises(Unavailable, match=r"newer Lore \(unknown steps: 0002 a table of stars\)"):
+        SqliteStore(path)
+    assert dump(path) == before
+
+
+def test_a_running_lore_stops_writing_when_a_newer_one_upgrades_the_file(store: SqliteStore, path: Path) -> None:
+    keep(store, "a")
+    connections = Connections(path)
+    opening.migrate(connections, STEPS)
+    connections.close()
+    with pytest.raises(Unavailable, match="a newer Lore has upgraded this store; restart"):
+        keep(store, "b")
+    assert ids_in(store) == {"a"}
+
+
+def tables(path: Path) -> set[str]:
+    return {str(name) for (name,) in ask(path, "SELECT name FROM sqlite_schema WHERE type = 'table'")}
+
+
+def dump(path: Path) -> list[tuple[object, ...]]:
+    """All of the shape and the rows that an upgrade could change."""
+    return [
+        *ask(path, "SELECT type, name, sql FROM sqlite_schema ORDER BY name"),
+        *ask(path, "SELECT * FROM migration"),
+        *ask(path, "SELECT * FROM memory"),
+        *ask(path, "PRAGMA user_version"),
+    ]
+
+
+def ask(path: Path, statement: str) -> list[tuple[object, ...]]:
+    connection = apsw.Connection(str(path))
+    rows = connection.execute(statement).fetchall()
+    connection.close()
+    return rows
+
+
+# --- files that are none of ours, or no longer whole
+
+DAMAGES: dict[str, tuple[Callable[[bytes], bytes], str]] = {
+    "a text file": (lambda _: b"Dear diary, today I learned about databases.\n" * 200, "not a Lore database"),
+    "a short text": (lambda _: b"hello", "not a Lore database"),
+    "a garbage header": (lambda data: os.urandom(100) + data[100:], "not a Lore database"),
+    "cut in half": (lambda data: data[: len(data) // 2], "the database is damaged"),
+    "cut off in the first page": (lambda data: data[:1_000], "damaged"),
+    "emptied": (lambda _: b"", "is empty, but a Lore store was here"),
+}
+
+
+@pytest.mark.parametrize(("damage", "complaint"), DAMAGES.values(), ids=DAMAGES)
+def test_a_damaged_file_is_refused_and_left_alone(
+    damage: Callable[[bytes], bytes], complaint: str, path: Path
+) -> None:
+    filled(path)
+    path.write_bytes(damage(path.read_bytes()))
+    before = path.read_bytes()
+    with pytest.raises(Unavailable, match=complaint) as refused:
+        SqliteStore(path)
+    assert str(path) in str(refused.value)
+    assert path.read_bytes() == before
+
+
+def test_a_missing_file_is_not_replaced_by_an_empty_one(path: Path) -> None:
+    filled(path)
+    path.unlink()
+    with pytest.raises(Unavailable, match=r"is missing, but a Lore store was here. Restore a copy from .*backups"):
+        SqliteStore(path)
+    assert not path.exists()
+    opening.marker_of(path).unlink()
+    SqliteStore(path).close()
+
+
+def test_a_file_of_another_program_is_refused_and_left_alone(path: Path) -> None:
+    path.parent.mkdir()
+    ask(path, "CREATE TABLE bookmark (url TEXT)")
+    before = path.read_bytes()
+    with pytest.raises(Unavailable, match=r"SQLite file of another program \(tables: bookmark\)"):
+        SqliteStore(path)
+    assert path.read_bytes() == before
+
+
+def test_a_folder_in_place_of_the_file_is_refused(path: Path) -> None:
+    path.mkdir(parents=True)
+    with pytest.raises(Unavailable, match="cannot be opened"):
+        SqliteStore(path)
+
+
+def test_a_place_below_a_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(Unavailable, match="cannot be used"):
+        SqliteStore(tmp_path / "file" / "memory.db")
+
+
+def test_writes_stop_when_the_file_is_deleted_or_replaced(store: SqliteStore, path: Path) -> None:
+    keep(store, "a")
+    path.rename(path.with_name("moved.db"))
+    with pytest.raises(Unavailable, match="removed or replaced while Lore was running; restart"):
+        keep(store, "b")
+    path.write_bytes(b"")
+    with pytest.raises(Unavailable, match="removed or replaced"):
+        keep(store, "c")
+    with pytest.raises(Unavailable, match="removed or replaced"):
+        store.touch(["a"], {}, NOW)
+
+
+DERIVED_DAMAGE = {
+    "words": "INSERT INTO words (words, rowid, title, summary, content, context)"
+    " SELECT 'delete', alias, title, summary, content, context FROM memory WHERE id = 'a'",
+    "vectors": "UPDATE embedding SET code = zeroblob(length(code)) WHERE code IS NOT NULL",
+    "trees": "UPDATE memory SET depth = 9 WHERE id = 'b'",
+    "use": "DELETE FROM trace",
+}
+
+
+@pytest.mark.parametrize(("check", "damage"), DERIVED_DAMAGE.items(), ids=DERIVED_DAMAGE)
+def test_damage_to_what_is_derived_is_found_and_healed(
+    check: str, damage: str, store: SqliteStore, path: Path
+) -> None:
+    keep(store, "a", "b")
+    with store.transaction(SHARED, Cause(verb="test"), NOW) as writer:
+        writer.put_links(
+            [Link(id="l", source="a", target="b", kind="hierarchical", created_at=NOW, updated_at=NOW)]
+        )
+        writer.put_vectors(MODEL, {"a": EAST})
+    assert failed_checks(store) == set()
+    ask(path, damage)
+    assert check in {finding.check for finding in store.check() if finding.repairable and not finding.passed}
+    store.rebuild()
+    assert failed_checks(store) == set()
+    assert set(store.reader(SHARED).matching(["walrus"], 10, Filter())) == {"a", "b"}
+    assert store.reader(SHARED).get(["b"])["b"].depth == 1
+
+
+CANONICAL_DAMAGE = {
+    "journal": "DELETE FROM journal",
+    "references": "PRAGMA foreign_keys = OFF; DELETE FROM memory WHERE id = 'a'",
+}
+
+
+@pytest.mark.parametrize(("check", "damage"), CANONICAL_DAMAGE.items(), ids=CANONICAL_DAMAGE)
+def test_damage_to_what_is_canonical_is_found(check: str, damage: str, store: SqliteStore, path: Path) -> None:
+    keep(store, "a", "b")
+    ask(path, damage)
+    assert check in failed_checks(store)
+
+
+# --- disks
+
+
+@contextmanager
+def mounted(folder: Path, options: str) -> Iterator[Path]:
+    folder.mkdir(exist_ok=True)
+    command = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)]
+    if not sys.platform.startswith("linux") or subprocess.run(command, capture_output=True).returncode:
+        pytest.skip("mounting a small disk needs Linux and the right to mount")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A real disk of three megabytes."""
+    with mounted(tmp_path / "disk", "size=3m") as disk:
+        yield disk
+
+
+def test_a_full_disk_loses_nothing_and_writing_goes_on_when_there_is_space(small_disk: Path) -> None:
+    ballast = small_disk / "ballast"
+    ballast.write_bytes(b"x" * 1_000_000)
+    store = SqliteStore(small_disk / "memory.db")
+    acknowledged: list[str] = []
+    with pytest.raises(Unavailable, match=r"the disk is full; nothing was saved"):
+        for number in range(1_000):
+            keep(store, f"m{number:04}", content=f"walrus {number} " * 1_000)
+            acknowledged.append(f"m{number:04}")
+    assert ids_in(store) == set(acknowledged)
+    assert set(store.reader(SHARED).matching(["walrus"], 1_000, Filter())) == set(acknowledged)
+
+    ballast.unlink()
+    keep(store, "after")
+    assert ids_in(store) == {*acknowledged, "after"}
+    assert failed_checks(store) == set()
+    store.close()
+
+
+def test_a_read_only_disk_is_named(small_disk: Path) -> None:
+    filled(small_disk / "memory.db")
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    with pytest.raises(Unavailable, match="the file cannot be opened; .* may you write there"):
+        SqliteStore(small_disk / "memory.db")
+
+
+# --- many processes
+
+
+def start(path: Path, name: str, count: int) -> subprocess.Popen[str]:
+    command = [sys.executable, str(WRITER), str(path), name, str(count)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+
+def acknowledged_by(process: subprocess.Popen[str]) -> list[str]:
+    output, _ = process.communicate(timeout=60)
+    ready, *ids = output.splitlines()
+    assert ready == "ready"
+    return ids
+
+
+def test_a_commit_of_another_process_is_seen_at_once(store: SqliteStore, path: Path) -> None:
+    keep(store, "mine")
+    [theirs] = acknowledged_by(start(path, "somebody", 1))
+    assert ids_in(store) == {"mine", theirs}
+    assert set(store.reader(SHARED).matching(["somebody"], 10, Filter())) == {theirs}
+
+
+def test_a_vector_from_another_process_is_found_by_meaning(store: SqliteStore, path: Path) -> None:
+    keep(store, "mine")
+    elsewhere = SqliteStore(path)
+    for number, id in enumerate(("first", "second")):
+        keep(elsewhere, id)
+        elsewhere.embed(MODEL, {passage: EAST for passage in elsewhere.unembedded(MODEL, 1)})
+        assert len(store.reader(SHARED).near(EAST, MODEL, 10, Filter())) == number + 1
+    elsewhere.close()
+
+
+def test_another_process_sees_our_commit_at_once(store: SqliteStore, path: Path) -> None:
+    script = (
+        "import sys; from pathlib import Path; from lore.store import BACKENDS;"
+        "store = BACKENDS['sqlite'](Path(sys.argv[1])); print('ready', flush=True); sys.stdin.readline();"
+        "print(*store.reader('shared').get(['mine']))"
+    )
+    command = [sys.executable, "-c", script, str(path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as reader:
+        assert reader.stdout is not None
+        assert reader.stdout.readline() == "ready\n"
+        keep(store, "mine")
+        output, _ = reader.communicate("look\n", timeout=30)
+    assert output == "mine\n"
+
+
+def test_eight_processes_that_write_at_once_lose_nothing(store: SqliteStore, path: Path) -> None:
+    writers = [start(path, f"writer{number}", 50) for number in range(8)]
+    acknowledged = [id for writer in writers for id in acknowledged_by(writer)]
+    assert [writer.returncode for writer in writers] == [0] * 8
+    assert len(set(acknowledged)) == 400
+    assert ids_in(store) == set(acknowledged)
+    assert failed_checks(store) == set()
+
+
+def test_processes_that_create_the_same_store_at_once_share_it(path: Path) -> None:
+    writers = [start(path, f"writer{number}", 1) for number in range(6)]
+    acknowledged = {id for writer in writers for id in acknowledged_by(writer)}
+    store = SqliteStore(path)
+    assert len(acknowledged) == 6
+    assert ids_in(store) == acknowledged
+    assert failed_checks(store) == set()
+    store.close()
+
+
+def test_nothing_acknowledged_is_lost_when_the_writer_is_killed(path: Path) -> None:
+    acknowledged: set[str] = set()
+    for life in range(8):
+        process = start(path, f"life{life}", 0)
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        acknowledged |= {process.stdout.readline().strip() for _ in range(1 + 3 * life)}
+        process.kill()
+        rest = process.stdout.read()
+        process.stdout.close()
+        process.wait(timeout=10)
+        acknowledged |= {line for line in rest.splitlines(keepends=False) if len(line) == 36}
+    store = SqliteStore(path)
+    assert acknowledged <= ids_in(store)
+    assert len(acknowledged) >= 92
+    assert failed_checks(store) == set()
+    store.close()
