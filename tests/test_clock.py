@@ -18,8 +18,14 @@ def test_it_stands_still() -> None:
 
 @pytest.mark.parametrize(
     ("amount", "seconds"),
-    [({"days": 2}, 172_800), ({"hours": 1}, 3_600), ({"minutes": 1}, 60), ({"seconds": 0.5}, 0.5)]
-    + [({"days": 1, "hours": 1, "minutes": 1, "seconds": 1}, 90_061), ({"hours": -1}, -3_600)],
+    [
+        ({"days": 2}, 172_800),
+        ({"hours": 1}, 3_600),
+        ({"minutes": 1}, 60),
+        ({"seconds": 0.5}, 0.5),
+        ({"days": 1, "hours": 1, "minutes": 1, "seconds": 1}, 90_061),
+        ({"hours": -1}, -3_600),
+    ],
 )
 def test_sleeping_is_how_its_time_passes(amount: dict[str, float], seconds: float) -> None:
     clock = Clock()

@@ -5,6 +5,8 @@ import pytest
 from lore import Draft, Filter, Invalid, Lore, NotFound, Query, Tie
 from lore.clock import Clock
 
+ANY = Filter()
+
 
 def keep(lore: Lore, content: str, parent: str | None = None) -> str:
     return lore.remember(Draft(content=content, parent=parent)).id
@@ -14,7 +16,7 @@ def parent_of(lore: Lore, id: str) -> str | None:
     return lore.look_at(id).parent
 
 
-def found(lore: Lore, text: str, where: Filter = Filter()) -> list[str]:
+def found(lore: Lore, text: str, where: Filter = ANY) -> list[str]:
     return [hit.memory.id for hit in lore.search(Query(text=text, where=where)).hits]
 
 

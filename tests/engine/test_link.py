@@ -1,6 +1,7 @@
 """link, unlink: ties are kept once, a child has one parent, and no tree bites its tail."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
@@ -68,7 +69,7 @@ def test_the_tie_to_a_parent_may_change_its_type(lore: Lore) -> None:
 @pytest.mark.parametrize("length", [1, 2, 5])
 def test_a_cycle_of_parents_is_refused(length: int, lore: Lore) -> None:
     chain = keep(lore, *(f"number {n}" for n in range(length + 1)))
-    for parent, child in zip(chain, chain[1:], strict=False):
+    for parent, child in pairwise(chain):
         lore.link([Tie(source=parent, target=child, kind="hierarchical")])
     with pytest.raises(Invalid, match="above"):
         lore.link([Tie(source=chain[-1], target=chain[0], kind="hierarchical")])

@@ -118,8 +118,8 @@ class AgainstADictionary(RuleBasedStateMachine):
     @rule(id=memories)
     def make_root(self, id: str) -> None:
         if id in self.known:
-            above = [link for link in self.lore.look_at(id).links if link.kind == "hierarchical" and link.target == id]
-            self.lore.unlink([link.id for link in above])
+            ties = [link for link in self.lore.look_at(id).links if link.kind == "hierarchical"]
+            self.lore.unlink([link.id for link in ties if link.target == id])
             assert self.lore.look_at(id).parent is None
 
     @rule(ids=st.lists(memories, max_size=3, unique=True))
@@ -172,9 +172,10 @@ class AgainstADictionary(RuleBasedStateMachine):
     def lore_agrees(self) -> None:
         reader = self.lore.store.reader("shared")
         stored = {memory.id: memory for memory in reader.select(Filter(), 10_000)}
-        assert {id: memory.content for id, memory in stored.items()} == {id: self.contents[id] for id in self.known}
+        assert stored.keys() == self.known
+        assert all(memory.content == self.contents[id] for id, memory in stored.items())
         ways = reader.ancestors(stored)
-        assert {id: memory.depth for id, memory in stored.items()} == {id: len(way) for id, way in ways.items()}
+        assert all(memory.depth == len(ways[id]) for id, memory in stored.items())
         assert {trace.id for trace in reader.roots(Filter())} == {id for id, way in ways.items() if not way}
         active = {id for id, ends in self.ties.items() if set(ends) <= self.known}
         assert {link.id for link in reader.links(self.contents, ("associative",))} == active
@@ -182,5 +183,5 @@ class AgainstADictionary(RuleBasedStateMachine):
 
 TestAgainstADictionary = AgainstADictionary.TestCase
 TestAgainstADictionary.settings = settings(
-    max_examples=25, stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=60, stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck)
 )

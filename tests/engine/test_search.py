@@ -10,6 +10,8 @@ from lore.clock import Clock
 from lore.model import Cause, Format
 from lore.ranking.policy import POLICIES
 
+ANY = Filter()
+
 
 def keep(lore: Lore, content: str, parent: str | None = None, importance: float = 0.5) -> str:
     return lore.remember(Draft(content=content, parent=parent, importance=importance)).id
@@ -19,7 +21,7 @@ def ids_of(answer: Answer) -> list[str]:
     return [hit.memory.id for hit in answer.hits]
 
 
-def found(lore: Lore, text: str, where: Filter = Filter()) -> list[str]:
+def found(lore: Lore, text: str, where: Filter = ANY) -> list[str]:
     return ids_of(lore.search(Query(text=text, where=where)))
 
 
@@ -118,7 +120,7 @@ def test_a_superseded_memory_is_hidden_unless_asked_for(lore: Lore) -> None:
 
 
 def test_a_refinement_considers_exactly_the_memories_it_names(lore: Lore) -> None:
-    first, second, _ = (keep(lore, f"walrus {name}") for name in ("of the north", "of the south", "of the east"))
+    first, second, _ = (keep(lore, f"walrus of the {region}") for region in ("north", "south", "east"))
     lore.settle()
     assert found(lore, "walrus south", Filter(ids=(first, second, "nowhere"))) == [second, first]
 
@@ -142,7 +144,8 @@ def test_a_look_up_gives_the_memories_in_the_order_asked_for(lore: Lore) -> None
 
 
 def test_a_deep_search_finds_what_is_linked_although_it_shares_no_words(lore: Lore) -> None:
-    walrus, friend, further, stranger = (keep(lore, text) for text in ("walrus", "xylophone", "quartz", "zeppelin"))
+    texts = ("walrus", "xylophone", "quartz", "zeppelin")
+    walrus, friend, further, stranger = (keep(lore, text) for text in texts)
     lore.link([Tie(source=friend, target=walrus), Tie(source=friend, target=further, kind="relation")])
     lore.settle()
     assert found(lore, "walrus") == [walrus]
@@ -237,7 +240,8 @@ def test_the_scored_dialect_fades_with_disuse(lore: Lore, clock: Clock) -> None:
     [fresh] = lore.search(query).hits
     clock.sleep(days=30)
     [faded] = lore.search(query).hits
-    assert (fresh.fade, faded.fade) == (1.0, pytest.approx(0.7937, abs=5e-5))
+    assert fresh.fade == 1.0
+    assert faded.fade == pytest.approx(0.7937, abs=5e-5)
     assert faded.score == pytest.approx(fresh.score * 0.7937, abs=1e-4)
     lore.read(id)
     assert lore.search(query).hits[0].fade == 1.0
@@ -388,9 +392,11 @@ def test_strange_values_in_a_filter_match_nothing(strange: str, lore: Lore) -> N
 
 @pytest.mark.parametrize(
     "text",
-    ['"', '"unbalanced walrus', "walrus*", "NEAR(walrus)", "walrus -sea", "title: walrus", "C++ walrus", "walrus?!"]
-    + ["walrus AND OR NOT", "(walrus", "walrus 👋🏽", "walrus; DROP TABLE memory", "walrus " * 5_000, "^walrus"],
-)
+    [
+        '"', '"unbalanced walrus', "walrus*", "NEAR(walrus)", "walrus -sea", "title: walrus", "C++ walrus",
+        "walrus AND OR NOT", "(walrus", "walrus 👋🏽", "walrus; DROP TABLE x", "walrus " * 5_000, "^walrus",
+    ],
+)  # fmt: skip
 def test_syntax_in_a_question_is_plain_text(text: str, lore: Lore) -> None:
     id = keep(lore, "the walrus sleeps")
     assert found(lore, text) == ([id] if "walrus" in text else [])

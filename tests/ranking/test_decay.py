@@ -54,9 +54,11 @@ def test_a_whole_score_fades_exponentially(days: float, left: float) -> None:
 
 @pytest.mark.parametrize(
     ("days", "left"),
-    [(1, 0.9976), (7, 0.9833), (30, 0.9305), (90, 0.8057), (180, 0.6492), (365, 0.4164), (730, 0.1734)]
-    + [(959.5, 0.1), (5_000, 0.1)],
-)
+    [
+        (1, 0.9976), (7, 0.9833), (30, 0.9305), (90, 0.8057), (180, 0.6492), (365, 0.4164), (730, 0.1734),
+        (959.5, 0.1), (5_000, 0.1),
+    ],
+)  # fmt: skip
 def test_the_temporal_factor_never_falls_below_its_floor(days: float, left: float) -> None:
     assert fade_with_floor(days * 24, 0.0001, 0.1) == pytest.approx(left, abs=5e-5)
 

@@ -1,7 +1,7 @@
 """What every store promises: one test or more for each sentence of `lore.store.base`."""
 
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 from pathlib import Path
 from threading import Event
@@ -36,14 +36,13 @@ def store(backend: Backend, tmp_path: Path) -> Iterator[Store]:
 
 
 def memory(id: str, content: str = "", **fields: Any) -> Memory:
-    return Memory(
-        **({"id": id, "content": content or f"text of {id}", "created_at": NOW, "updated_at": NOW} | fields)
-    )
+    given: dict[str, Any] = {"content": content or f"text of {id}", "created_at": NOW, "updated_at": NOW}
+    return Memory(id=id, **(given | fields))
 
 
 def link(source: str, target: str, kind: LinkKind = "associative", **fields: Any) -> Link:
-    given = {"id": f"{source}-{target}", "created_at": NOW, "updated_at": NOW} | fields
-    return Link(source=source, target=target, kind=kind, **given)
+    given: dict[str, Any] = {"id": f"{source}-{target}", "created_at": NOW, "updated_at": NOW}
+    return Link(source=source, target=target, kind=kind, **(given | fields))
 
 
 def below(parent: str, child: str, **fields: Any) -> Link:
@@ -292,9 +291,9 @@ def test_words_match_whatever_their_ending_case_and_accent(term: str, content: s
 
 
 HOSTILE = [
-    '"', '""', '"unbalanced', "*", "wal*", "NEAR(", "NEAR(a b, 2)", "-", "-walrus", "title:", "title: x", "{title}: x",
-    "C++", "what's up?", "AND", "AND OR NOT", "OR", "NOT walrus", "^walrus", "(", ")", "a + b", "\\", "'; DROP TABLE",
-    "👋🏽", "\u200d", "", " ", "walrus\0", "\0", "\ud800", "x" * 10_000, "%", "_",
+    '"', '""', '"unbalanced', "*", "wal*", "NEAR(", "NEAR(a b, 2)", "-", "-walrus", "title:", "title: x",
+    "{title}: x", "C++", "what's up?", "AND", "AND OR NOT", "OR", "NOT walrus", "^walrus", "(", ")", "a + b",
+    "\\", "'; DROP TABLE", "👋🏽", "\u200d", "", " ", "walrus\0", "\0", "\ud800", "x" * 10_000, "%", "_",
 ]  # fmt: skip
 
 
@@ -305,7 +304,9 @@ def test_a_term_is_plain_text_never_syntax(hostile: str, store: Store) -> None:
     assert shared(store).matching([hostile], 10, Filter()) == {}
 
 
-@pytest.mark.parametrize("term", ["C++", "what's", "NEAR(", "-walrus", "title:", "AND", '"quoted"', "wal-rus"])
+@pytest.mark.parametrize(
+    "term", ["C++", "what's", "NEAR(", "-walrus", "title:", "AND", '"quoted"', "wal-rus"]
+)
 def test_a_term_of_syntax_finds_the_text_it_stands_for(term: str, store: Store) -> None:
     keep(store, memory("a", f"here is {term} in a text"), memory("b", "nothing of that kind"))
     assert set(shared(store).matching([term], 10, Filter())) == {"a"}
@@ -385,7 +386,10 @@ def family(store: Store) -> None:
 def test_the_way_up_a_tree_leads_from_the_root_to_the_parent(store: Store) -> None:
     family(store)
     reader = shared(store)
-    assert reader.ancestors(["grandchild", "root", "nowhere"]) == {"grandchild": ["root", "child"], "root": []}
+    assert reader.ancestors(["grandchild", "root", "nowhere"]) == {
+        "grandchild": ["root", "child"],
+        "root": [],
+    }
     assert reader.parents(["grandchild", "root", "nowhere"]) == {"grandchild": "child"}
 
 
@@ -412,7 +416,7 @@ def test_superseded_memories_take_no_part_in_trees_but_stay_on_the_way_up(store:
     assert reader.children(["root"]) == {"root": ["second"]}
     assert reader.ancestors(["grandchild"]) == {"grandchild": ["root", "child"]}
     assert {trace.id for trace in reader.roots(Filter())} == {"root"}
-    assert [l.id for l in reader.links(["second"])] == ["root-second"]
+    assert [tie.id for tie in reader.links(["second"])] == ["root-second"]
 
 
 def test_forgotten_memories_take_no_part_in_trees_and_links(store: Store) -> None:
@@ -423,7 +427,7 @@ def test_forgotten_memories_take_no_part_in_trees_and_links(store: Store) -> Non
     assert reader.ancestors(["grandchild"]) == {"grandchild": []}
     assert reader.parents(["grandchild"]) == {}
     assert {trace.id for trace in reader.roots(Filter())} == {"root", "grandchild"}
-    assert [l.id for l in reader.links(["root", "child", "second"])] == ["root-second"]
+    assert [tie.id for tie in reader.links(["root", "child", "second"])] == ["root-second"]
 
 
 def test_active_links_that_touch_a_memory_come_oldest_first(store: Store) -> None:
@@ -437,14 +441,16 @@ def test_active_links_that_touch_a_memory_come_oldest_first(store: Store) -> Non
         link("c", "d", active=False, ended_at=NOW),
     )
     reader = shared(store)
-    assert [l.id for l in reader.links(["a"])] == ["a-d", "a-c", "b-a"]
-    assert [l.id for l in reader.links(["a", "c"])] == ["b-c", "a-d", "a-c", "b-a"]
-    assert [l.id for l in reader.links(["a"], ("relation", "associative"))] == ["a-c", "b-a"]
+    assert [tie.id for tie in reader.links(["a"])] == ["a-d", "a-c", "b-a"]
+    assert [tie.id for tie in reader.links(["a", "c"])] == ["b-c", "a-d", "a-c", "b-a"]
+    assert [tie.id for tie in reader.links(["a"], ("relation", "associative"))] == ["a-c", "b-a"]
     assert reader.links([]) == []
 
 
 def test_links_are_known_by_their_ids_ended_or_not(store: Store) -> None:
-    ended = link("a", "b", active=False, ended_at=NOW, weight=0.5, reason="r", created_by="me", confidence=0.5)
+    ended = link(
+        "a", "b", active=False, ended_at=NOW, weight=0.5, reason="r", created_by="me", confidence=0.5
+    )
     keep(store, memory("a"), memory("b"), memory("gone", forgotten_at=NOW), ended, link("a", "gone"))
     found = shared(store).get_links(["a-b", "a-gone", "nowhere"])
     assert set(found) == {"a-b", "a-gone"}
@@ -459,7 +465,7 @@ def test_all_links_of_a_memory_include_the_ended_and_those_to_the_forgotten(stor
         link("a", "b", active=False, ended_at=NOW, created_at=NOW + 1),
         link("gone", "a"),
     )
-    assert [l.id for l in shared(store).all_links("a")] == ["gone-a", "a-b"]
+    assert [tie.id for tie in shared(store).all_links("a")] == ["gone-a", "a-b"]
 
 
 # --- the past
@@ -541,7 +547,11 @@ def test_a_change_of_anything_else_keeps_the_vector(store: Store) -> None:
 def test_memories_are_returned_in_the_order_they_were_put(store: Store) -> None:
     keep(store, memory("b"))
     with store.transaction(SHARED, CAUSE, NOW) as writer:
-        assert [m.id for m in writer.put([memory("c"), memory("b", "changed"), memory("a")])] == ["c", "b", "a"]
+        assert [m.id for m in writer.put([memory("c"), memory("b", "changed"), memory("a")])] == [
+            "c",
+            "b",
+            "a",
+        ]
 
 
 # --- writing links
@@ -555,7 +565,7 @@ def test_a_link_is_kept_once_for_each_pair_kind_and_type(store: Store) -> None:
         writer.put_links([link("a", "b", "relation", id="kind"), link("a", "b", type="t", id="type")])
         writer.put_links([link("b", "a", id="turned")])
     assert (again.id, again.alias, again.weight, again.created_at) == ("first", first.alias, 0.5, NOW)
-    assert {l.id for l in shared(store).links(["a"])} == {"first", "kind", "type", "turned"}
+    assert {tie.id for tie in shared(store).links(["a"])} == {"first", "kind", "type", "turned"}
 
 
 @pytest.mark.parametrize(("source", "target"), [("a", "nowhere"), ("nowhere", "a"), ("a", "\ud800")])
@@ -586,14 +596,17 @@ def test_a_tree_never_bites_its_tail(store: Store) -> None:
     assert shared(store).parents(["root"]) == {}
 
 
+def depths(store: Store) -> dict[str, int]:
+    return {memory.id: memory.depth for memory in shared(store).select(Filter(), 10)}
+
+
 def test_the_depths_of_a_whole_subtree_follow_its_links(store: Store) -> None:
     family(store)
-    depths = lambda: {m.id: m.depth for m in shared(store).select(Filter(), 10)}  # noqa: E731
-    assert depths() == {"root": 0, "child": 1, "second": 1, "grandchild": 2}
+    assert depths(store) == {"root": 0, "child": 1, "second": 1, "grandchild": 2}
     keep(store, below("root", "child", active=False, ended_at=NOW))
-    assert depths() == {"root": 0, "child": 0, "second": 1, "grandchild": 1}
+    assert depths(store) == {"root": 0, "child": 0, "second": 1, "grandchild": 1}
     keep(store, below("second", "child"))
-    assert depths() == {"root": 0, "second": 1, "child": 2, "grandchild": 3}
+    assert depths(store) == {"root": 0, "second": 1, "child": 2, "grandchild": 3}
 
 
 def test_other_kinds_of_links_make_no_depth(store: Store) -> None:
@@ -605,18 +618,22 @@ def test_other_kinds_of_links_make_no_depth(store: Store) -> None:
 
 
 def test_a_transaction_is_all_or_nothing(store: Store) -> None:
+    def fail() -> None:
+        with store.transaction(SHARED, CAUSE, NOW) as writer:
+            writer.put([memory("a", "walrus"), memory("before", "new text")])
+            writer.put_links([below("a", "before")])
+            writer.put_vectors(MODEL, {"a": EAST})
+            raise ZeroDivisionError
+
     keep(store, memory("before", "old text"))
-    with pytest.raises(ZeroDivisionError), store.transaction(SHARED, CAUSE, NOW) as writer:
-        writer.put([memory("a", "walrus"), memory("before", "new text")])
-        writer.put_links([below("a", "before")])
-        writer.put_vectors(MODEL, {"a": EAST})
-        raise ZeroDivisionError
+    pytest.raises(ZeroDivisionError, fail)
     reader = shared(store)
     assert reader.get(["a", "before"]) == {"before": one(store, "before")}
     assert (one(store, "before").content, one(store, "before").depth) == ("old text", 0)
     assert reader.matching(["walrus"], 10, Filter()) == reader.near(EAST, MODEL, 10, Filter()) == {}
     assert len(reader.history("before")) == 1
-    assert reader.history("a") == reader.links(["before"]) == []
+    assert reader.history("a") == []
+    assert reader.links(["before"]) == []
 
 
 def test_a_writer_sees_its_own_changes_and_nobody_else_does_until_it_ends(store: Store) -> None:
@@ -625,7 +642,8 @@ def test_a_writer_sees_its_own_changes_and_nobody_else_does_until_it_ends(store:
         writer.put_links([below("a", "b")])
         assert set(writer.get(["a"])) == set(writer.matching(["walrus"], 10, Filter())) == {"a"}
         assert writer.parents(["b"]) == {"b": "a"}
-        assert shared(store).get(["a"]) == shared(store).matching(["walrus"], 10, Filter()) == {}
+        assert shared(store).get(["a"]) == {}
+        assert shared(store).matching(["walrus"], 10, Filter()) == {}
         assert shared(store).history("a") == []
     assert set(shared(store).get(["a"])) == {"a"}
 
@@ -637,13 +655,16 @@ def test_a_failing_transaction_does_not_take_a_neighbour_along(store: Store) -> 
         inside.wait(10)
         keep(store, memory("neighbour"))
 
-    with ThreadPoolExecutor(1) as pool:
-        other = pool.submit(neighbour)
-        with pytest.raises(ZeroDivisionError), store.transaction(SHARED, CAUSE, NOW) as writer:
+    def fail(other: Future[None]) -> None:
+        with store.transaction(SHARED, CAUSE, NOW) as writer:
             writer.put([memory("mine")])
             inside.set()
             wait([other], timeout=0.2)  # give it the chance to slip into our transaction
             raise ZeroDivisionError
+
+    with ThreadPoolExecutor(1) as pool:
+        other = pool.submit(neighbour)
+        pytest.raises(ZeroDivisionError, fail, other)
         other.result(timeout=10)
     assert set(shared(store).get(["mine", "neighbour"])) == {"neighbour"}
 
@@ -771,19 +792,24 @@ def test_a_healthy_store_passes_every_check(store: Store) -> None:
     assert [finding for finding in findings if not finding.passed] == []
 
 
+def everything(store: Store) -> list[object]:
+    """All that "mine" can see of the little world."""
+    reader, where = store.reader("mine"), Filter(superseded=True, forgotten=True)
+    return [
+        reader.select(where, 100),
+        reader.links(["root", "child"]),
+        reader.history("root"),
+        reader.matching(["lighthouse"], 100, where),
+        reader.near(EAST, MODEL, 100, where),
+    ]
+
+
 def test_rebuilding_a_healthy_store_changes_nothing(store: Store) -> None:
     world(store)
     store.touch(["root"], {"child": 0.1}, NOW)
-    reader = store.reader("mine")
-    ask = lambda: (  # noqa: E731
-        reader.select(Filter(superseded=True, forgotten=True), 100),
-        reader.matching(["lighthouse"], 100, Filter()),
-        sorted(reader.near(EAST, MODEL, 100, Filter())),
-        reader.history("root"),
-    )
-    before = ask()
+    before = everything(store)
     store.rebuild()
-    assert ask() == before
+    assert everything(store) == before
     assert all(finding.passed for finding in store.check())
 
 
@@ -791,13 +817,7 @@ def test_a_backup_opens_with_equal_content(store: Store, backend: Backend, tmp_p
     world(store)
     store.backup(tmp_path / "copy.db")
     copy = backend(tmp_path / "copy.db")
-    everything = Filter(superseded=True, forgotten=True)
-    ours, theirs = store.reader("mine"), copy.reader("mine")
-    assert theirs.select(everything, 100) == ours.select(everything, 100)
-    assert theirs.links(["root", "child"]) == ours.links(["root", "child"])
-    assert theirs.history("root") == ours.history("root")
-    assert theirs.matching(["lighthouse"], 100, everything) == ours.matching(["lighthouse"], 100, everything)
-    assert theirs.near(EAST, MODEL, 100, everything) == ours.near(EAST, MODEL, 100, everything)
+    assert everything(copy) == everything(store)
     assert all(finding.passed for finding in copy.check())
     copy.close()
 
@@ -860,7 +880,9 @@ def test_what_was_written_is_there_when_the_store_is_opened_again(backend: Backe
 # --- namespaces: a reader sees its own and the shared, never another's
 
 PEOPLE = ("mine", "theirs", SHARED)
-KNOWN = [f"{who}-{what}" for who in PEOPLE for what in ("root", "leaf", "friend", "gone", "tree", "tie", "cross")]
+KNOWN = [
+    f"{who}-{what}" for who in PEOPLE for what in ("root", "leaf", "friend", "gone", "tree", "tie", "cross")
+]
 
 QUESTIONS: dict[str, Callable[[Reader], Iterable[str]]] = {
     "get": lambda reader: reader.get(KNOWN, forgotten=True),
@@ -872,7 +894,7 @@ QUESTIONS: dict[str, Callable[[Reader], Iterable[str]]] = {
     "roots": lambda reader: [trace.id for trace in reader.roots(Filter())],
     "parents": lambda reader: [id for pair in reader.parents(KNOWN).items() for id in pair],
     "children": lambda reader: [id for found in reader.children(KNOWN).values() for id in found],
-    "ancestors": lambda reader: [id for start, way in reader.ancestors(KNOWN).items() for id in (start, *way)],
+    "ancestors": lambda reader: [id for way in reader.ancestors(KNOWN).items() for id in (way[0], *way[1])],
     "links": lambda reader: _named(reader.links(KNOWN)),
     "get_links": lambda reader: _named(reader.get_links(KNOWN).values()),
     "all_links": lambda reader: _named(link for id in KNOWN for link in reader.all_links(id)),
@@ -915,11 +937,15 @@ def test_a_reader_sees_its_own_and_the_shared_never_anothers(
     question: Callable[[Reader], Iterable[str]], store: Store
 ) -> None:
     society(store)
-    owners = lambda reader: {id.partition("-")[0] for id in question(reader)}  # noqa: E731
-    assert owners(store.reader("mine")) == {"mine", SHARED}
-    assert owners(store.reader("theirs")) == {"theirs", SHARED}
-    assert owners(store.reader(SHARED)) == {SHARED}
-    assert owners(store.reader("nobody")) == {SHARED}
+    owners = {
+        who: {id.partition("-")[0] for id in question(store.reader(who))} for who in (*PEOPLE, "nobody")
+    }
+    assert owners == {
+        "mine": {"mine", SHARED},
+        "theirs": {"theirs", SHARED},
+        SHARED: {SHARED},
+        "nobody": {SHARED},
+    }
 
 
 def test_a_reader_counts_its_own_and_the_shared_never_anothers(store: Store) -> None:

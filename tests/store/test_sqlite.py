@@ -154,9 +154,9 @@ def test_a_step_that_fails_leaves_the_file_as_it_was(path: Path) -> None:
     filled(path)
     before = dump(path)
     connections = Connections(path)
-    broken = {"0002 broken": "CREATE TABLE star (name TEXT) STRICT; DELETE FROM memory; INSERT INTO nowhere VALUES (1)"}
+    broken = "CREATE TABLE star (name TEXT) STRICT; DELETE FROM memory; INSERT INTO nowhere VALUES (1)"
     with pytest.raises(Unavailable, match="nowhere"):
-        opening.migrate(connections, MIGRATIONS | broken)
+        opening.migrate(connections, MIGRATIONS | {"0002 broken": broken})
     connections.close()
     assert dump(path) == before
     store = SqliteStore(path)
@@ -185,7 +185,9 @@ def test_a_file_from_a_newer_lore_is_refused(path: Path) -> None:
     assert dump(path) == before
 
 
-def test_a_running_lore_stops_writing_when_a_newer_one_upgrades_the_file(store: SqliteStore, path: Path) -> None:
+def test_a_running_lore_stops_writing_when_a_newer_one_upgrades_the_file(
+    store: SqliteStore, path: Path
+) -> None:
     keep(store, "a")
     connections = Connections(path)
     opening.migrate(connections, STEPS)
@@ -244,7 +246,7 @@ def test_a_damaged_file_is_refused_and_left_alone(
 def test_a_missing_file_is_not_replaced_by_an_empty_one(path: Path) -> None:
     filled(path)
     path.unlink()
-    with pytest.raises(Unavailable, match=r"is missing, but a Lore store was here. Restore a copy from .*backups"):
+    with pytest.raises(Unavailable, match=r"is missing, but a Lore store was here. Restore a copy from"):
         SqliteStore(path)
     assert not path.exists()
     opening.marker_of(path).unlink()
@@ -319,7 +321,9 @@ CANONICAL_DAMAGE = {
 
 
 @pytest.mark.parametrize(("check", "damage"), CANONICAL_DAMAGE.items(), ids=CANONICAL_DAMAGE)
-def test_damage_to_what_is_canonical_is_found(check: str, damage: str, store: SqliteStore, path: Path) -> None:
+def test_damage_to_what_is_canonical_is_found(
+    check: str, damage: str, store: SqliteStore, path: Path
+) -> None:
     keep(store, "a", "b")
     ask(path, damage)
     assert check in failed_checks(store)
@@ -347,15 +351,20 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         yield disk
 
 
+def write_until_it_fails(store: SqliteStore, acknowledged: list[str]) -> None:
+    for number in range(1_000):
+        keep(store, f"m{number:04}", content=f"walrus {number} " * 1_000)
+        acknowledged.append(f"m{number:04}")
+
+
 def test_a_full_disk_loses_nothing_and_writing_goes_on_when_there_is_space(small_disk: Path) -> None:
     ballast = small_disk / "ballast"
     ballast.write_bytes(b"x" * 1_000_000)
     store = SqliteStore(small_disk / "memory.db")
     acknowledged: list[str] = []
     with pytest.raises(Unavailable, match=r"the disk is full; nothing was saved"):
-        for number in range(1_000):
-            keep(store, f"m{number:04}", content=f"walrus {number} " * 1_000)
-            acknowledged.append(f"m{number:04}")
+        write_until_it_fails(store, acknowledged)
+    assert acknowledged
     assert ids_in(store) == set(acknowledged)
     assert set(store.reader(SHARED).matching(["walrus"], 1_000, Filter())) == set(acknowledged)
 
@@ -369,7 +378,7 @@ def test_a_full_disk_loses_nothing_and_writing_goes_on_when_there_is_space(small
 def test_a_read_only_disk_is_named(small_disk: Path) -> None:
     filled(small_disk / "memory.db")
     subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
-    with pytest.raises(Unavailable, match="the file cannot be opened; .* may you write there"):
+    with pytest.raises(Unavailable, match=r"the file cannot be opened; .* may you write there"):
         SqliteStore(small_disk / "memory.db")
 
 

@@ -22,7 +22,7 @@ TRUE_DEPTHS = """
         SELECT alias, 0 FROM memory WHERE alias NOT IN (
             SELECT target FROM link WHERE kind = 'hierarchical' AND active = 1)
         UNION
-        SELECT l.target, tree.depth + 1 FROM link l JOIN tree ON l.source = tree.node
+        SELECT l.target, tree.depth + 1 FROM tree CROSS JOIN link l ON l.source = tree.node
             WHERE l.kind = 'hierarchical' AND l.active = 1
     )
 """

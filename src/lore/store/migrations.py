@@ -35,7 +35,7 @@ MIGRATIONS: dict[str, str] = {
         CREATE INDEX memory_current ON memory (namespace, created_at)
             WHERE forgotten_at IS NULL AND superseded_by IS NULL;
         CREATE INDEX memory_kind ON memory (kind, namespace);
-        CREATE INDEX memory_session ON memory (session) WHERE session != '';
+        CREATE INDEX memory_session ON memory (session);
         CREATE INDEX memory_title ON memory (namespace, title) WHERE title != '';
 
         CREATE TABLE trace (
@@ -106,6 +106,20 @@ MIGRATIONS: dict[str, str] = {
             after TEXT
         ) STRICT;
         CREATE INDEX journal_id ON journal (id);
+
+        ANALYZE sqlite_schema;
+        INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
+            ('memory', 'memory_current', '100000 50000 1'),
+            ('memory', 'memory_kind', '100000 20000 10000'),
+            ('memory', 'memory_session', '100000 100'),
+            ('memory', 'memory_title', '100000 50000 1'),
+            ('memory', 'sqlite_autoindex_memory_1', '100000 1'),
+            ('link', 'sqlite_autoindex_link_1', '100000 1'),
+            ('link', 'sqlite_autoindex_link_2', '100000 3 1 1 1'),
+            ('link', 'link_target', '100000 3 2'),
+            ('link', 'link_one_parent', '50000 1'),
+            ('embedding', 'embedding_model', '100000 50000 1'),
+            ('embedding', 'embedding_seq', '100000 1'); -- plans for a large store, whatever its size
 
         CREATE TRIGGER memory_inserted AFTER INSERT ON memory BEGIN
             INSERT INTO words (rowid, title, summary, content, context)

@@ -16,17 +16,22 @@ from lore.vectors import Vector
 WORD_WEIGHTS = "4.0, 2.0, 1.0, 1.0"
 """How much a word counts in title, summary, content and context."""
 
-MATCHING = f"""
-    SELECT m.id, found.strength FROM (
-        SELECT rowid AS alias, -bm25(words, {WORD_WEIGHTS}) AS strength FROM words WHERE words MATCH :words
-        ORDER BY strength DESC, rowid LIMIT :best
-    ) found JOIN memory m USING (alias) WHERE {{passing}}
-    ORDER BY found.strength DESC, m.alias LIMIT :limit
+STRENGTH = f"-bm25(words, {WORD_WEIGHTS})"
+MATCHING_BEST = f"""
+    SELECT m.id, best.strength FROM (
+        SELECT rowid AS alias, {STRENGTH} AS strength FROM words WHERE words MATCH :words
+        ORDER BY strength DESC, rowid LIMIT 4 * :limit
+    ) best CROSS JOIN memory m USING (alias) WHERE {{passing}}
+    ORDER BY best.strength DESC, m.alias LIMIT :limit
 """
-OVERSAMPLING = 4
-"""How many of the best are tried against a filter that nearly all pass, before all are."""
+"""For a filter that nearly all pass: the best are scored first and looked up then."""
+MATCHING_ALL = f"""
+    SELECT m.id, {STRENGTH} AS strength FROM words CROSS JOIN memory m ON m.alias = words.rowid
+    WHERE words MATCH :words AND {{passing}} ORDER BY strength DESC, m.alias LIMIT :limit
+"""
+"""For any filter: only what passes is scored."""
 
-SCORED_AT_MOST = 5_000
+SCORED_AT_MOST = 3_000
 """Among how many occurrences of its words a question chooses."""
 
 CHAIN_LIMIT = 1_000
@@ -110,12 +115,10 @@ class SqlReader(Reader):
             return {}
         clause, parameters = sql.passing(where)
         parameters |= {"words": " OR ".join(telling), "limit": limit}
-        statement = MATCHING.format(passing=f"{self._sight()}{clause}")
-        rows: list[sql.Row] = []
-        if where.open:
-            rows = self._rows(statement, best=OVERSAMPLING * limit, **parameters)
+        passing = f"{self._sight()}{clause}"
+        rows = self._rows(MATCHING_BEST.format(passing=passing), **parameters) if where.open else []
         if len(rows) < limit:
-            rows = self._rows(statement, best=-1, **parameters)
+            rows = self._rows(MATCHING_ALL.format(passing=passing), **parameters)
         return dict(cast(list[tuple[str, float]], rows))
 
     def _telling(self, terms: Sequence[str]) -> list[str]:
@@ -169,8 +172,8 @@ class SqlReader(Reader):
     def children(self, ids: Iterable[str]) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {id: [] for id in ids}
         rows = self._rows(
-            "SELECT p.id, m.id FROM link l JOIN memory p ON p.alias = l.source"
-            " JOIN memory m ON m.alias = l.target WHERE l.kind = 'hierarchical' AND l.active = 1"
+            "SELECT p.id, m.id FROM memory p CROSS JOIN link l ON l.source = p.alias"
+            " CROSS JOIN memory m ON m.alias = l.target WHERE l.kind = 'hierarchical' AND l.active = 1"
             f" AND p.id IN ({sql.IDS}) AND p.forgotten_at IS NULL AND {self._sight('p')} AND {self._sight()}"
             f" AND {sql.CURRENT.format(m='m')} ORDER BY l.created_at, l.alias",
             ids=sql.listed_ids(found),
@@ -185,11 +188,11 @@ class SqlReader(Reader):
             WITH RECURSIVE up (start, node, step) AS (
                 SELECT m.id, m.alias, 0 FROM memory m WHERE m.id IN ({sql.IDS}) AND {self._sight()}
                 UNION ALL
-                SELECT up.start, l.source, up.step + 1 FROM up JOIN link l ON l.target = up.node
-                    JOIN memory p ON p.alias = l.source
+                SELECT up.start, l.source, up.step + 1 FROM up CROSS JOIN link l ON l.target = up.node
+                    CROSS JOIN memory p ON p.alias = l.source
                     WHERE l.kind = 'hierarchical' AND l.active = 1 AND up.step < {CHAIN_LIMIT}
                     AND p.forgotten_at IS NULL AND {self._sight("p")}
-            ) SELECT up.start, m.id, up.step FROM up JOIN memory m ON m.alias = up.node
+            ) SELECT up.start, m.id, up.step FROM up CROSS JOIN memory m ON m.alias = up.node
                 ORDER BY up.step DESC""",
             ids=sql.listed_ids(ids),
         )

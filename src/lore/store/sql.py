@@ -38,24 +38,25 @@ MEMORY_ROWS = f"SELECT {MEMORY_COLUMNS} FROM memory m JOIN trace t ON t.memory =
 LINK_FIELDS = ("alias", "id", "source", "target", *LINK)
 LINK_ROWS = (
     f"SELECT l.alias, l.id, s.id, e.id, {', '.join(f'l.{name}' for name in LINK)} FROM link l"
-    " JOIN memory s ON s.alias = l.source JOIN memory e ON e.alias = l.target"
+    " CROSS JOIN memory s ON s.alias = l.source CROSS JOIN memory e ON e.alias = l.target"
 )
 
 IDS = "SELECT value FROM json_each(:ids)"
 ENDS = f"SELECT alias FROM memory WHERE id IN ({IDS})"
 CURRENT = "{m}.forgotten_at IS NULL AND {m}.superseded_by IS NULL"
-BELOW = f"""
+BELOW = """
     m.alias IN (
         WITH RECURSIVE below (node) AS (
-            SELECT c.alias FROM memory p JOIN link l ON l.source = p.alias JOIN memory c ON c.alias = l.target
-                WHERE p.id IN (SELECT value FROM json_each(:under))
-                AND p.namespace IN (:namespace, '{SHARED}')
-                AND c.namespace IN (:namespace, '{SHARED}') AND l.kind = 'hierarchical' AND l.active = 1
+            SELECT c.alias FROM memory p CROSS JOIN link l ON l.source = p.alias
+                CROSS JOIN memory c ON c.alias = l.target
+                WHERE p.id IN (SELECT value FROM json_each(:under)) AND p.namespace IN {sight}
+                AND c.namespace IN {sight} AND l.kind = 'hierarchical' AND l.active = 1
             UNION
-            SELECT c.alias FROM below JOIN link l ON l.source = below.node JOIN memory c ON c.alias = l.target
-                WHERE c.namespace IN (:namespace, '{SHARED}') AND l.kind = 'hierarchical' AND l.active = 1
+            SELECT c.alias FROM below CROSS JOIN link l ON l.source = below.node
+                CROSS JOIN memory c ON c.alias = l.target
+                WHERE c.namespace IN {sight} AND l.kind = 'hierarchical' AND l.active = 1
         ) SELECT node FROM below
-    )"""
+    )""".format(sight=f"(:namespace, '{SHARED}')")
 
 Row = tuple[Any, ...]
 Parameters = dict[str, Any]

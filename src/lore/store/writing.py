@@ -39,7 +39,7 @@ DEEPEN = """
                 WHERE l.target = :child AND l.kind = 'hierarchical' AND l.active = 1
         ), 0)
         UNION
-        SELECT l.target, below.depth + 1 FROM link l JOIN below ON l.source = below.node
+        SELECT l.target, below.depth + 1 FROM below CROSS JOIN link l ON l.source = below.node
             WHERE l.kind = 'hierarchical' AND l.active = 1
     )
     UPDATE memory SET depth = below.depth FROM below WHERE alias = below.node AND memory.depth != below.depth
@@ -48,7 +48,7 @@ IS_ABOVE = """
     WITH RECURSIVE up (node) AS (
         SELECT :source
         UNION
-        SELECT l.source FROM link l JOIN up ON l.target = up.node
+        SELECT l.source FROM up CROSS JOIN link l ON l.target = up.node
             WHERE l.kind = 'hierarchical' AND l.active = 1
     ) SELECT 1 FROM up WHERE node = :target
 """
