@@ -11,7 +11,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import apsw
 import numpy as np
@@ -33,7 +33,8 @@ began = time.perf_counter()
 from lore import Query, connect
 lore = connect(sys.argv[1])
 opened = time.perf_counter()
-lore.store.reader("shared").near(lore.sense.of_question("warm up the model"), lore.sense.model, 10, Query(text="x").where)
+question = lore.sense.of_question("warm up the model")
+lore.store.reader("shared").near(question, lore.sense.model, 10, Query(text="x").where)
 found = time.perf_counter()
 lore.search(Query(text="a second question about something else"))
 warm = time.perf_counter()
@@ -110,8 +111,8 @@ def fill(lore: Lore, corpus: Corpus, size: int) -> list[str]:
 def _scanned(path: Path, vector: Vector) -> list[int]:
     """The baseline: no index, every vector read from the file and scored."""
     rows = apsw.Connection(str(path)).execute("SELECT memory, data FROM vector").fetchall()
-    matrix = np.frombuffer(b"".join(data for _, data in rows), "<f4").reshape(len(rows), -1)
-    return [int(rows[at][0]) for at in np.argsort(-(matrix @ vector))[:100]]
+    matrix = np.frombuffer(b"".join(cast(bytes, data) for _, data in rows), "<f4").reshape(len(rows), -1)
+    return [cast(int, rows[at][0]) for at in np.argsort(-(matrix @ vector))[:100]]
 
 
 def _timed(items: list[Any], call: Callable[[Any], object]) -> dict[str, float]:
@@ -140,14 +141,17 @@ def _cold(path: Path) -> dict[str, float]:
 
 def _line(row: dict[str, Any]) -> str:
     parts = [f"{row['memories']:>8,}"]
-    for name in ("embedding", "meaning", "words", "search", "filtered", "deep"):
-        parts.append(f"{name} {row[name]['p50']:.1f}/{row[name]['p99']:.1f} ms (cpu {row[name]['cpu']:.1f})")
+    parts += [
+        f"{name} {row[name]['p50']:.1f}/{row[name]['p99']:.1f} ms (cpu {row[name]['cpu']:.1f})"
+        for name in ("embedding", "meaning", "words", "search", "filtered", "deep")
+    ]
     ranking = row["search"]["p50"] - row["meaning"]["p50"] - row["words"]["p50"] - row["embedding"]["p50"]
     parts.append(f"rest {ranking:.1f} ms")
     ratio = row["scan"]["p50"] / row["meaning"]["p50"]
     parts.append(f"reading and scoring every vector instead: {row['scan']['p50']:.1f} ms ({ratio:.1f} x)")
     parts.append(
-        f"cold: open {row['cold_open_ms']:.0f}, first {row['cold_first_ms']:.0f}, then {row['cold_second_ms']:.0f} ms"
+        f"cold: open {row['cold_open_ms']:.0f}, first {row['cold_first_ms']:.0f},"
+        f" then {row['cold_second_ms']:.0f} ms"
     )
     parts.append(
         f"RSS {row['resident_mb']:.0f} MB (peak {row['peak_mb']:.0f}); file {row['megabytes']:.0f} MB"

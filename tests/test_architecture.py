@@ -59,7 +59,7 @@ def test_imports_go_down(path: Path) -> None:
     for module, node in imports(path):
         if module.split(".")[0] != "lore":
             continue
-        there = (module.split(".") + ["__init__"])[1]
+        there = [*module.split("."), "__init__"][1]
         assert there == here or FLOOR[there] < FLOOR[here], (
             f"{name(path)}:{node.lineno}: {here} (floor {FLOOR[here]}) imports {there} (floor {FLOOR[there]})"
         )

@@ -93,6 +93,10 @@ def _path(name: str, value: Any) -> Path:
     if not isinstance(value, (str, Path)) or not str(value) or "\0" in str(value):
         raise Invalid(f"{name} must be a path, not {value!r}")
     try:
-        return Path(value).expanduser()
-    except RuntimeError as error:  # ~somebody whom this machine does not know
+        path = Path(value).expanduser()
+        str(path).encode()
+    except (RuntimeError, UnicodeEncodeError) as error:  # ~somebody unknown here, or a name not in UTF-8
         raise Invalid(f"{name} must be a path, not {value!r}: {error}") from error
+    if not path.name:
+        raise Invalid(f"{name} must name a file or folder, not {value!r}")
+    return path

@@ -33,7 +33,7 @@ def wire(
     patient: searches wait for the model. Otherwise (a server) the model loads and memories are embedded
     in the background, and searches answer by words until then.
     """
-    store = BACKENDS["sqlite"](config.database)
     sense = Sense(embedder or open_embedder(config.embedding_model), patient)
+    store = BACKENDS["sqlite"](config.database)
     background = Background(store, sense)
     return Lore(store=store, sense=sense, namespace=config.namespace, clock=clock, background=background)

@@ -40,9 +40,7 @@ def storable(text: str, name: str, limit_bytes: int = CONTENT_LIMIT_BYTES) -> st
     except UnicodeEncodeError as error:
         raise Invalid(f"{name} is not valid Unicode: lone surrogate at position {error.start}") from None
     if size > limit_bytes:
-        raise Invalid(
-            f"{name} has {size:,} bytes; the limit is {limit_bytes:,}. Split it into several memories"
-        )
+        raise Invalid(f"{name} has {size:,} bytes; the limit is {limit_bytes:,}. Shorten it or split it")
     return text
 
 

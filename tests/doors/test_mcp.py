@@ -14,7 +14,12 @@ import anyio
 import pytest
 from mcp import Client, MCPError, StdioServerParameters
 
-SERVE = "import sys; from lore.config import load; from lore.doors.mcp import serve; serve(load(data_dir=sys.argv[1]))"
+SERVE = """
+import sys
+from lore.config import load
+from lore.doors.mcp import serve
+serve(load(data_dir=sys.argv[1]))
+"""
 ERAS = ["legacy", "2026-07-28"]
 
 pytestmark = pytest.mark.parametrize("era", ERAS)
@@ -164,12 +169,17 @@ def test_what_one_process_stores_another_finds_at_once(tmp_path: Path, era: str)
 
 def test_a_model_that_cannot_load_leaves_everything_else_working(tmp_path: Path, era: str) -> None:
     """An embedding model that is not there: search falls back to words and says so."""
-    script = (
-        "import sys, pathlib; from lore.config import load; from lore.embed.onnx import OnnxEmbedder;"
-        "import lore.connecting as c, lore.doors.mcp as m, anyio; from lore.surfaces import SURFACES;"
-        "l = c.wire(load(data_dir=sys.argv[1]), embedder=OnnxEmbedder(pathlib.Path('nowhere')), patient=False);"
-        "l.background.start(); anyio.run(m._over_stdio, m.server(l, SURFACES.values()))"
-    )
+    script = """
+import sys, pathlib, anyio
+from lore.config import load
+from lore.connecting import wire
+from lore.doors.mcp import _over_stdio, server
+from lore.embed.onnx import OnnxEmbedder
+from lore.surfaces import SURFACES
+lore = wire(load(data_dir=sys.argv[1]), embedder=OnnxEmbedder(pathlib.Path("nowhere")), patient=False)
+lore.background.start()
+anyio.run(_over_stdio, server(lore, SURFACES.values()))
+"""
 
     async def story() -> None:
         server = StdioServerParameters(command=sys.executable, args=["-c", script, str(tmp_path)])

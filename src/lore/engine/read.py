@@ -2,11 +2,14 @@
 
 from lore.engine.use import count_use
 from lore.errors import Invalid, NotFound
-from lore.model import Branch, Filter, Reading
+from lore.model import Branch, Filter, Memory, Reading
 from lore.ranking.decay import relevance
 from lore.ranking.graph import spread
 from lore.store import Reader, Store
 from lore.text import label_of, preview
+
+DEEPEST = 100
+"""How many levels of a tree are shown at once, at most."""
 
 
 def read(id: str, *, store: Store, reader: Reader, now: float) -> Reading:
@@ -19,9 +22,7 @@ def read(id: str, *, store: Store, reader: Reader, now: float) -> Reading:
 
 def look_at(id: str, *, reader: Reader, now: float) -> Reading:
     """The same, without a trace: for pages and reports that must not count as use."""
-    memory = reader.get([id]).get(id)
-    if memory is None:
-        raise NotFound(f"unknown memory {preview(id, 80)}")
+    memory = _known(id, reader)
     way = reader.ancestors([id])[id]
     above = reader.get(way)
     return Reading(
@@ -43,9 +44,9 @@ def roots(*, reader: Reader, now: float, where: Filter, limit: int) -> list[Bran
 
 def explore(id: str, *, reader: Reader, now: float, depth: int) -> Branch:
     """A memory and what hangs below it, `depth` levels down."""
-    _at_least("depth", depth, 0)
-    if not reader.get([id]):
-        raise NotFound(f"unknown memory {preview(id, 80)}")
+    if not 0 <= depth <= DEEPEST:
+        raise Invalid(f"depth is {depth}; it must be between 0 and {DEEPEST}")
+    _known(id, reader)
     return _branches([id], depth, reader, now)[0]
 
 
@@ -58,6 +59,15 @@ def ids_like(prefix: str, *, reader: Reader, limit: int) -> list[str]:
 def _at_least(name: str, number: int, least: int) -> None:
     if number < least:
         raise Invalid(f"{name} is {number}; it must be at least {least}")
+
+
+def _known(id: str, reader: Reader) -> Memory:
+    memory = reader.get([id], forgotten=True).get(id)
+    if memory is None:
+        raise NotFound(f"unknown memory {preview(id, 80)}")
+    if memory.forgotten_at is not None:
+        raise NotFound(f"memory {id} was forgotten; `lore restore {id}` brings it back")
+    return memory
 
 
 def _branches(ids: list[str], depth: int, reader: Reader, now: float) -> list[Branch]:

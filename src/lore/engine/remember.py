@@ -61,7 +61,8 @@ def _check(draft: Draft) -> None:
     clean(draft.content, "content")
     storable(draft.title, "title", TITLE_LIMIT_BYTES)
     storable(draft.summary, "summary")
-    for name in ("kind", "type", "status", "source", "source_type", "session", "channel"):
+    clean(draft.kind, "kind", SHORT_LIMIT_BYTES)
+    for name in ("type", "status", "source", "source_type", "session", "channel"):
         storable(getattr(draft, name), name, SHORT_LIMIT_BYTES)
     for flag in draft.flags:
         storable(flag, "flag", SHORT_LIMIT_BYTES)

@@ -1,5 +1,6 @@
 """search: find candidates → score them → hide, thin out, cut → follow links if deep → count the use."""
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
@@ -232,6 +233,8 @@ def _checked(query: Query, reader: Reader) -> Policy:
         storable(query.text, "query")
     if not 1 <= query.limit <= LIMIT:
         raise Invalid(f"limit is {query.limit}; it must be between 1 and {LIMIT:,}")
+    if not math.isfinite(query.min_score):
+        raise Invalid(f"min_score is {query.min_score}; it must be a number")
     if query.budget_tokens is not None and query.budget_tokens < 1:
         raise Invalid(f"the token budget is {query.budget_tokens}; it must be at least 1")
     if query.format not in FORMATS:
