@@ -1,5 +1,6 @@
 """Settings: defaults, the file, the environment, flags; the last word wins. The only env reader."""
 
+import math
 import os
 import tomllib
 from collections.abc import Mapping
@@ -18,12 +19,32 @@ NAMESPACE_LIMIT = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Config:
+class Tuning:
+    """The numbers of the dialects that a user may set; the defaults are the dialects' own."""
+
+    search_limit: int = 10
+    duplicate_threshold: float = 0.85
+    decay_lambda: float = 0.0077
+    w_semantic: float = 0.45
+    w_keyword: float = 0.30
+    w_score: float = 0.15
+    w_usage: float = 0.10
+    score_bump_up: float = 0.5
+    score_bump_down: float = 0.5
+    confidence_window_size: int = 20
+    max_refine_from_ids: int = 200
+    max_search_ids: int = 50
+    link_top_m: int = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config(Tuning):
     """Every setting. A field `x` is `x` in the file and `LORE_X` in the environment."""
 
     data_dir: Path = Path("~/.lore")
     db_path: Path | None = None
     namespace: str = SHARED
+    surfaces: str = "tree"
     embedding_model: str = "gte-small"
 
     @property
@@ -82,11 +103,28 @@ def _with(config: Config, values: Mapping[str, Any], origin: str) -> Config:
 def _value(name: str, value: Any) -> Any:
     if name in ("data_dir", "db_path"):
         return _path(name, value)
+    wanted = type(getattr(Config(), name))
+    if wanted in (int, float):
+        return _number(name, value, wanted)
     if not isinstance(value, str) or not value.strip():
         raise Invalid(f"{name} must be a text that is not empty, not {value!r}")
     if name == "namespace" and (len(value) > NAMESPACE_LIMIT or not value.isprintable()):
         raise Invalid(f"namespace must be at most {NAMESPACE_LIMIT} printable characters, not {value!r}")
     return value
+
+
+def _number(name: str, value: Any, wanted: type[int] | type[float]) -> int | float:
+    """From the environment numbers come as text; none of them may be negative."""
+    try:
+        if isinstance(value, bool) or not isinstance(value, str | int | float):
+            raise ValueError
+        number = wanted(value)
+        if not math.isfinite(number) or number < 0 or float(number) != float(value):
+            raise ValueError
+    except ValueError:
+        kind = "whole number" if wanted is int else "number"
+        raise Invalid(f"{name} must be a {kind} of 0 or more, not {value!r}") from None
+    return number
 
 
 def _path(name: str, value: Any) -> Path:

@@ -2,13 +2,15 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
-from lore.config import Config, load
+from lore.config import Config, Tuning, load
 from lore.embed import Embedder, open_embedder
 from lore.engine import Lore
 from lore.engine.background import Background
 from lore.engine.sense import Sense
+from lore.ranking.policy import POLICIES, Policy
 from lore.store import BACKENDS
 
 
@@ -35,5 +37,24 @@ def wire(
     """
     sense = Sense(embedder or open_embedder(config.embedding_model), patient)
     store = BACKENDS["sqlite"](config.database)
-    background = Background(store, sense)
-    return Lore(store=store, sense=sense, namespace=config.namespace, clock=clock, background=background)
+    return Lore(
+        store=store,
+        sense=sense,
+        namespace=config.namespace,
+        clock=clock,
+        tuning=config,
+        policies=_tuned(config),
+        background=Background(store, sense),
+    )
+
+
+def _tuned(tuning: Tuning) -> dict[str, Policy]:
+    """The policies, with what a user has set about them."""
+    weights = {
+        "similarity": tuning.w_semantic,
+        "words": tuning.w_keyword,
+        "quality": tuning.w_score,
+        "use": tuning.w_usage,
+    }
+    scored = replace(POLICIES["scored"], weights=weights, fade_per_day=tuning.decay_lambda)
+    return {**POLICIES, "scored": scored}

@@ -113,7 +113,8 @@ class Draft:
 
     parent: attach below this memory. home_above: without a parent, attach below the most similar
     root if their likeness is above this number; otherwise the draft becomes a root itself. at_once: findable
-    by meaning as soon as it is kept, rather than soon after.
+    by meaning as soon as it is kept, rather than soon after. unique_title: refused as a Duplicate if a
+    memory of this kind in the same namespace is called the same.
     """
 
     content: str
@@ -125,6 +126,7 @@ class Draft:
     parent: str | None = None
     home_above: float | None = None
     at_once: bool = False
+    unique_title: bool = False
     importance: float = 0.5
     score: float = 5.0
     source: str = ""
@@ -170,6 +172,7 @@ class Filter:
     sources: frozenset[str] = frozenset()
     source_types: frozenset[str] = frozenset()
     sessions: frozenset[str] = frozenset()
+    titles: frozenset[str] = frozenset()
     created_after: float | None = None
     created_before: float | None = None
     roots: bool = False
@@ -227,6 +230,15 @@ class Hit:
     relevance: float
     fade: float = 1.0
     breadcrumb: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Match:
+    """A known memory that is like a given text: by meaning (likeness) and by words (the best has 1)."""
+
+    memory: Memory
+    meaning: float
+    words: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

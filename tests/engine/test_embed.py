@@ -43,6 +43,10 @@ class Loading(HashEmbedder):
             self.asked.set()
         return super().embed(texts)
 
+    def embed_query(self, text: str) -> Vector:
+        self.ready = True
+        return super().embed_query(text)
+
 
 class Failing(HashEmbedder):
     """A model that is loaded but answers no more: a server that went away."""

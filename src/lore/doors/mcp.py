@@ -27,7 +27,7 @@ from lore.config import Config
 from lore.connecting import wire
 from lore.engine import Lore
 from lore.errors import LoreError
-from lore.surfaces import SURFACES, Surface, Tool
+from lore.surfaces import Surface, Tool, surfaces_named
 from lore.text import listed, preview
 from lore.version import VERSION
 
@@ -47,7 +47,7 @@ def serve(config: Config) -> None:
     signal.signal(signal.SIGTERM, stop)
     lore.background.start()
     try:
-        anyio.run(_over_stdio, server(lore, SURFACES.values()))
+        anyio.run(_over_stdio, server(lore, surfaces_named(config.surfaces)))
     finally:
         lore.close()
 

@@ -1,10 +1,11 @@
 """The menu: what Lore can do. Each verb is a file; this passes it the parts it may touch."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from lore.config import Tuning
 from lore.engine.background import Background
 from lore.engine.embed import embed
 from lore.engine.forget import forget, restore
@@ -14,6 +15,7 @@ from lore.engine.remember import remember
 from lore.engine.revise import revise
 from lore.engine.search import search
 from lore.engine.sense import Sense
+from lore.engine.similar import similar
 from lore.engine.status import status
 from lore.model import (
     SHARED,
@@ -25,6 +27,7 @@ from lore.model import (
     Filter,
     Finding,
     Link,
+    Match,
     Memory,
     Query,
     Reading,
@@ -32,6 +35,7 @@ from lore.model import (
     Status,
     Tie,
 )
+from lore.ranking.policy import POLICIES, Policy
 from lore.store import Reader, Store
 from lore.text import storable
 
@@ -49,12 +53,29 @@ class Lore:
     surface: str = ""
     actor: str = ""
     clock: Callable[[], float] = time.time
+    tuning: Tuning = field(default_factory=Tuning, repr=False)
+    policies: Mapping[str, Policy] = field(default_factory=lambda: POLICIES, repr=False)
     background: Background = field(repr=False)
 
     # --- finding
     def search(self, query: Query) -> Answer:
         """Find by meaning and words; the answer tells the truth about itself."""
-        return search(query, store=self.store, reader=self._reader, sense=self.sense, now=self.clock())
+        return search(
+            query,
+            store=self.store,
+            reader=self._reader,
+            sense=self.sense,
+            now=self.clock(),
+            policies=self.policies,
+        )
+
+    def similar(self, text: str, where: Filter = EVERYTHING, limit: int = 5) -> list[Match]:
+        """What is already known that is like this text."""
+        return similar(text, reader=self._reader, sense=self.sense, where=where, limit=limit)
+
+    def select(self, where: Filter, limit: int) -> list[Memory]:
+        """The memories that pass a filter, newest first; counts as no use."""
+        return self._reader.select(where, limit)
 
     def read(self, id: str) -> Reading:
         """One memory with its place and ties; this strengthens it and wakes its neighbours a little."""

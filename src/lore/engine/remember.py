@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lore.engine.sense import Sense
-from lore.errors import Invalid, NotFound
+from lore.errors import Duplicate, Invalid, NotFound
 from lore.model import Cause, Draft, Filter, Link, Memory, new_id
 from lore.store import Reader, Store, Writer
 from lore.text import clean, passage_of, preview, storable
@@ -45,6 +45,7 @@ def remember(
 
     memories = [_memory_of(item.draft, namespace, now) for item in placed]
     with store.transaction(namespace, cause, now) as writer:
+        _refuse_same_titles([item.draft for item in placed], namespace, writer)
         writer.put(memories)
         for memory, item in zip(memories, placed, strict=True):
             if item.parent is not None:
@@ -78,6 +79,23 @@ def _json(metadata: Mapping[str, Any]) -> str:
         return json.dumps(dict(metadata), ensure_ascii=False, sort_keys=True, allow_nan=False)
     except (TypeError, ValueError) as error:
         raise Invalid(f"metadata must be JSON: {error}") from None
+
+
+def _refuse_same_titles(drafts: Sequence[Draft], namespace: str, writer: Writer) -> None:
+    """Inside the transaction, so that two writers cannot both be first."""
+    for draft in drafts:
+        if draft.unique_title:
+            same = Filter(
+                titles=frozenset({draft.title}),
+                kinds=frozenset({draft.kind}),
+                namespaces=frozenset({namespace}),
+                superseded=True,
+            )
+            for known in writer.select(same, 1):
+                raise Duplicate(f"a memory called {preview(draft.title, 80)!r} exists", known.id)
+    titles = [(draft.kind, draft.title) for draft in drafts if draft.unique_title]
+    if twice := [title for kind, title in titles if titles.count((kind, title)) > 1]:
+        raise Invalid(f"{preview(twice[0], 80)!r} is the title of two memories of this call")
 
 
 def _place(draft: Draft, reader: Reader, sense: Sense) -> _Placed:

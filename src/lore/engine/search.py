@@ -11,7 +11,7 @@ from lore.model import FORMATS, Answer, Filter, Format, Hit, Memory, Query, Sign
 from lore.ranking import fuse
 from lore.ranking.decay import days_since, fade, relevance, usage
 from lore.ranking.graph import ITERATIONS, personalized_pagerank
-from lore.ranking.policy import Policy, policy_named
+from lore.ranking.policy import POLICIES, Policy, policy_named
 from lore.store import Reader, Store
 from lore.text import clean, label_of, listed, overlap, preview, storable, terms, tokens_in
 from lore.vectors import Vector
@@ -24,9 +24,18 @@ CRUMB_TOKENS = 60
 """What an id with its score costs the asker."""
 
 
-def search(query: Query, *, store: Store, reader: Reader, sense: Sense, now: float) -> Answer:
+def search(
+    query: Query,
+    *,
+    store: Store,
+    reader: Reader,
+    sense: Sense,
+    now: float,
+    policies: Mapping[str, Policy] = POLICIES,
+) -> Answer:
     """Find by meaning and words, within the filter; the answer tells how it came about."""
-    policy = _checked(query, reader)
+    _check(query, reader)
+    policy = policy_named(query.policy, policies)
     if not query.text.strip():
         return _looked_up(query, store, reader, now)
     vector = sense.of_question(query.text)
@@ -225,8 +234,7 @@ def _looked_up(query: Query, store: Store, reader: Reader, now: float) -> Answer
     )
 
 
-def _checked(query: Query, reader: Reader) -> Policy:
-    """The policy to rank by, once everything about the query makes sense."""
+def _check(query: Query, reader: Reader) -> None:
     if query.text.strip() or query.where.ids is None:
         clean(query.text, "query")
     else:
@@ -243,4 +251,3 @@ def _checked(query: Query, reader: Reader) -> Policy:
         raise Invalid(f"{len(query.where.ids):,} ids; at most {IDS_LIMIT:,} at a time")
     if query.where.under is not None and not reader.get([query.where.under]):
         raise NotFound(f"unknown memory {preview(query.where.under, 80)}")
-    return policy_named(query.policy)

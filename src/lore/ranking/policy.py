@@ -48,9 +48,9 @@ POLICIES: Mapping[str, Policy] = MappingProxyType(
 )
 
 
-def policy_named(name: str) -> Policy:
+def policy_named(name: str, policies: Mapping[str, Policy] = POLICIES) -> Policy:
     """The policy of that name, or Invalid with the known ones."""
     try:
-        return POLICIES[name]
+        return policies[name]
     except KeyError:
-        raise Invalid(f"unknown policy {name!r}; known: {listed(POLICIES)}") from None
+        raise Invalid(f"unknown policy {name!r}; known: {listed(policies)}") from None

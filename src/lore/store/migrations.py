@@ -36,7 +36,7 @@ MIGRATIONS: dict[str, str] = {
             WHERE forgotten_at IS NULL AND superseded_by IS NULL;
         CREATE INDEX memory_kind ON memory (kind, namespace);
         CREATE INDEX memory_session ON memory (session);
-        CREATE INDEX memory_title ON memory (namespace, title) WHERE title != '';
+        CREATE INDEX memory_title ON memory (title, namespace);
 
         CREATE TABLE trace (
             memory INTEGER PRIMARY KEY REFERENCES memory (alias) ON DELETE CASCADE,
@@ -112,7 +112,7 @@ MIGRATIONS: dict[str, str] = {
             ('memory', 'memory_current', '100000 50000 1'),
             ('memory', 'memory_kind', '100000 20000 10000'),
             ('memory', 'memory_session', '100000 100'),
-            ('memory', 'memory_title', '100000 50000 1'),
+            ('memory', 'memory_title', '100000 2 1'),
             ('memory', 'sqlite_autoindex_memory_1', '100000 1'),
             ('link', 'sqlite_autoindex_link_1', '100000 1'),
             ('link', 'sqlite_autoindex_link_2', '100000 3 1 1 1'),

@@ -150,4 +150,5 @@ def _sets(where: Filter) -> Mapping[str, frozenset[str]]:
         "source": where.sources,
         "source_type": where.source_types,
         "session": where.sessions,
+        "title": where.titles,
     }

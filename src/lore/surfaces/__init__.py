@@ -1,8 +1,36 @@
 """Surfaces: the dialects that agents speak. Each translates its tools into verbs and back."""
 
+from lore.errors import Invalid
 from lore.surfaces.base import Reply, Surface, Tool
 from lore.surfaces.tree import TREE
+from lore.text import listed
 
-__all__ = ["SURFACES", "Reply", "Surface", "Tool"]
+__all__ = ["SURFACES", "Reply", "Surface", "Tool", "surfaces_named"]
 
 SURFACES: dict[str, Surface] = {"tree": TREE}
+ALL = "all"
+
+
+def surfaces_named(names: str) -> list[Surface]:
+    """The surfaces of a comma-separated list, or `all` that can stand side by side."""
+    wanted = [name.strip() for name in names.split(",") if name.strip()]
+    if wanted == [ALL]:
+        return [surface for surface in SURFACES.values() if not surface.alone]
+    if unknown := [name for name in wanted if name not in SURFACES]:
+        raise Invalid(f"unknown surfaces: {listed(unknown)}; known: {listed(SURFACES)}, or {ALL}")
+    chosen = [SURFACES[name] for name in dict.fromkeys(wanted)]
+    if not chosen:
+        raise Invalid(f"no surface is named; known: {listed(SURFACES)}, or {ALL}")
+    _refuse_clash(chosen)
+    return chosen
+
+
+def _refuse_clash(surfaces: list[Surface]) -> None:
+    names: dict[str, str] = {}
+    for surface in surfaces:
+        for tool in surface.tools:
+            if tool in names:
+                raise Invalid(
+                    f"surfaces {names[tool]} and {surface.name} both have a tool {tool!r}; choose one"
+                )
+            names[tool] = surface.name

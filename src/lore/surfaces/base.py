@@ -54,10 +54,14 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class Surface:
-    """A dialect: a name, what an agent should know about it, and its tools in order."""
+    """A dialect: a name, what an agent should know about it, and its tools in order.
+
+    alone: its tools have the names of another surface's, so it is never part of `all`.
+    """
 
     name: str
     instructions: str
+    alone: bool = False
     tools: dict[str, Tool] = field(default_factory=dict)
 
     def tool(
