@@ -61,12 +61,12 @@ def server(lore: Lore, surfaces: Iterable[Surface]) -> Server:
     """An MCP server for these surfaces; both protocol eras are the SDK's business."""
     surfaces = list(surfaces)
     tools = {tool.name: (surface, tool) for surface in surfaces for tool in surface.tools.values()}
-    offered = [_offered(tool) for _, tool in tools.values()]
+    listed_tools = [offered(tool) for _, tool in tools.values()]
 
     async def list_tools(
         context: ServerRequestContext, params: PaginatedRequestParams | None
     ) -> ListToolsResult:
-        return ListToolsResult(tools=offered)
+        return ListToolsResult(tools=listed_tools)
 
     async def call_tool(context: ServerRequestContext, params: CallToolRequestParams) -> CallToolResult:
         if params.name not in tools:
@@ -97,7 +97,8 @@ def _called(tool: Tool, lore: Lore, arguments: dict[str, object]) -> CallToolRes
     )
 
 
-def _offered(tool: Tool) -> OfferedTool:
+def offered(tool: Tool) -> OfferedTool:
+    """The tool as MCP lists it."""
     return OfferedTool(
         name=tool.name,
         title=tool.title,

@@ -11,14 +11,15 @@ from lore.doors.sample import load_sample
 
 
 @click.command()
+@click.option("--surfaces", metavar="NAMES", help="The dialects to offer, comma-separated, or all.")
 @click.option("--sample", is_flag=True, help="Begin with a few memories if there are none.")
 @click.option("--guide", is_flag=True, help="Say what to do next, on stderr.")
 @click.pass_obj
-def mcp(flags: Flags, sample: bool, guide: bool) -> None:
+def mcp(flags: Flags, surfaces: str | None, sample: bool, guide: bool) -> None:
     """Serve an agent over MCP, on stdin and stdout."""
     if sample or guide:
         _prepare(flags, sample, guide)
-    serve(settings(flags))
+    serve(settings(flags, surfaces=surfaces))
 
 
 def _prepare(flags: Flags, sample: bool, guide: bool) -> None:

@@ -10,9 +10,9 @@ from lore.doors.cli.flags import Flags
 from lore.engine import Lore
 
 
-def settings(flags: Flags) -> Config:
+def settings(flags: Flags, **more: str | None) -> Config:
     """The settings in force, the flags having the last word."""
-    return load(**asdict(flags))
+    return load(**(asdict(flags) | more))
 
 
 @contextmanager
