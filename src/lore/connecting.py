@@ -20,7 +20,9 @@ def connect(path: str | Path | None = None, *, namespace: str | None = None) -> 
     >>> lore = connect("/tmp/notes.db")
     >>> lore.remember(Draft(content="The deploy key lives in the vault."))
     """
-    return wire(load(db_path=path, namespace=namespace))
+    lore = wire(load(db_path=path, namespace=namespace))
+    lore.background.start()
+    return lore
 
 
 def wire(

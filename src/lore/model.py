@@ -164,10 +164,11 @@ class Tie:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filter:
-    """Which memories count. Empty collections and None mean "any"."""
+    """Which memories count. Empty collections and None mean "any"; `other_kinds` are left out."""
 
     namespaces: frozenset[str] = frozenset()
     kinds: frozenset[str] = frozenset()
+    other_kinds: frozenset[str] = frozenset()
     types: frozenset[str] = frozenset()
     sources: frozenset[str] = frozenset()
     source_types: frozenset[str] = frozenset()
@@ -175,6 +176,7 @@ class Filter:
     titles: frozenset[str] = frozenset()
     created_after: float | None = None
     created_before: float | None = None
+    updated_after: float | None = None
     roots: bool = False
     under: str | None = None
     ids: tuple[str, ...] | None = None
@@ -268,7 +270,7 @@ class Answer:
             yield "Nothing is stored yet."
         elif self.stored is not None and not self.hits and not self.hidden:
             yield f"Nothing matched; there {_are(self.stored, 'memory', 'memories')} to search."
-        if self.hidden:
+        if self.hidden and not self.hits:
             found = _are(self.hidden, "hit", "hits")
             yield f"There {found} below the threshold, not shown (best score {self.best_hidden:.3f})."
         if self.meaning == "missing":

@@ -1,4 +1,4 @@
-"""Text: what may be stored, which words of a question count, how long a text is to a model."""
+"""Text: what may be stored, which words and names count, how long a text is to a model."""
 
 import re
 from collections.abc import Iterable
@@ -12,6 +12,16 @@ LABEL_WIDTH = 80
 
 _WORD = re.compile(r"[^\W_]+")
 _SENTENCE_ENDS = (".", "!", "?")
+_NAME = re.compile(
+    r"""
+    \b\d+(?:[.,]\d+)*\s?(?:%|(?:ns|µs|us|ms|s|min|h|d|[kmgt]i?b|k|px|mm|cm|m|km|g|kg|hz|[kmg]hz|€|usd|eur)\b)
+    | \b[^\W_]+(?:[_.][^\W_]+)+                             # identifiers: snake_case, file.py, 1.2.3
+    | \b(?:[A-Z][\w'-]*[ \t]+)+[A-Z][\w'-]*                 # Several Capitalised Words
+    | \b(?:[a-z0-9]+[A-Z]\w*|[A-Z]+[a-z0-9]+[A-Z]\w*|[A-Z][A-Z0-9]+)\b  # mixedCase, MixedCase, ACRONYM
+    | (?<=[\w,;:][ ])[A-Z]\w+                               # Capitalised within a sentence
+    """,
+    re.VERBOSE,
+)
 
 STOP_WORDS = frozenset(
     """a about after all also am an and any are as at be because been before being but by can could did do
@@ -54,6 +64,18 @@ def terms(question: str) -> list[str]:
     distinct = list(dict.fromkeys(words(question)))
     telling = [word for word in distinct if word not in STOP_WORDS]
     return (telling or distinct)[:TERMS_LIMIT]
+
+
+def names_in(text: str) -> frozenset[str]:
+    """What looks like a name: capitalised words, identifiers, numbers with a unit; in lower case."""
+    found = (" ".join(_named(match.group())) for match in _NAME.finditer(text))
+    return frozenset(name for name in found if len(name) > 1)
+
+
+def _named(name: str) -> list[str]:
+    """A name without the article or the like that only began the sentence."""
+    parts = name.lower().split()
+    return parts[1:] if parts[0] in STOP_WORDS else parts
 
 
 def overlap(question: str, text: str) -> float:

@@ -180,3 +180,18 @@ def test_anothers_ties_cannot_be_ended(lore: Lore) -> None:
 def test_an_unknown_tie_is_not_ended(id: str, lore: Lore) -> None:
     assert lore.unlink([id]) == []
     assert lore.store.last_write_at() is None
+
+
+def test_a_shared_memory_does_not_hang_below_a_private_one(lore: Lore) -> None:
+    [shared] = keep(lore, "everybody's")
+    [private] = keep(lore.within("ada"), "ada's own")
+    with pytest.raises(Invalid, match="shared"):
+        lore.within("ada").link([Tie(source=private, target=shared, kind="hierarchical")])
+    lore.within("ada").link([Tie(source=shared, target=private, kind="hierarchical")])
+    assert parent_of(lore.within("ada"), private) == shared
+
+
+@pytest.mark.parametrize("namespace", ["", " ", "a\0b", "\ud800", "x" * 401])
+def test_a_namespace_that_cannot_be_one_is_refused(namespace: str, lore: Lore) -> None:
+    with pytest.raises(Invalid, match="namespace"):
+        lore.within(namespace)

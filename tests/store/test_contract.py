@@ -1002,3 +1002,20 @@ def test_a_tree_cannot_bite_its_tail_through_a_namespace_out_of_sight(store: Sto
     keep(store, memory("t", namespace="theirs"), below("b", "t"), below("t", "a"), namespace="theirs")
     with pytest.raises(Invalid):
         keep(store, below("a", "b"))
+
+
+def test_a_rare_word_out_of_sight_does_not_hide_what_common_words_find(store: Store) -> None:
+    """Common words may be left out for speed, but never when that leaves nothing."""
+    with store.transaction("mine", CAUSE, NOW) as writer:
+        writer.put([memory(f"m{n}", "harbour", namespace="mine") for n in range(3_100)])
+    with store.transaction("theirs", CAUSE, NOW) as writer:
+        writer.put([memory("t", "secretword", namespace="theirs")])
+    assert len(store.reader("mine").matching(["harbour", "secretword"], 5, Filter())) == 5
+
+
+def test_a_writer_that_outlives_its_transaction_writes_nothing(store: Store) -> None:
+    with store.transaction(SHARED, CAUSE, NOW) as writer:
+        writer.put([memory("kept")])
+    with pytest.raises(Unavailable, match="over"):
+        writer.put([memory("late")])
+    assert store.reader(SHARED).get(["kept", "late"]).keys() == {"kept"}

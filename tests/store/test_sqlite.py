@@ -438,14 +438,28 @@ def test_eight_processes_that_write_at_once_lose_nothing(store: SqliteStore, pat
     assert failed_checks(store) == set()
 
 
-def test_processes_that_create_the_same_store_at_once_share_it(path: Path) -> None:
-    writers = [start(path, f"writer{number}", 1) for number in range(6)]
-    acknowledged = {id for writer in writers for id in acknowledged_by(writer)}
-    store = SqliteStore(path)
-    assert len(acknowledged) == 6
-    assert ids_in(store) == acknowledged
-    assert failed_checks(store) == set()
-    store.close()
+def test_processes_that_create_a_store_at_once_share_it(tmp_path: Path) -> None:
+    script = (
+        "import sys; from pathlib import Path; from lore.store import BACKENDS;"
+        "print('ready', flush=True); sys.stdin.readline();"
+        "[BACKENDS['sqlite'](Path(sys.argv[1], f'{n}.db')).close() for n in range(20)]; print('done')"
+    )
+    command = [sys.executable, "-c", script, str(tmp_path)]
+    creators = [
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(6)
+    ]
+    for creator in creators:
+        assert creator.stdout is not None
+        assert creator.stdout.readline() == "ready\n"
+    for creator in creators:
+        assert creator.stdin is not None
+        creator.stdin.write("go\n")
+        creator.stdin.flush()
+    assert [creator.communicate(timeout=60)[0] for creator in creators] == ["done\n"] * 6
+    for number in range(20):
+        store = SqliteStore(tmp_path / f"{number}.db")
+        assert failed_checks(store) == set()
+        store.close()
 
 
 def test_nothing_acknowledged_is_lost_when_the_writer_is_killed(path: Path) -> None:

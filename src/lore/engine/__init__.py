@@ -37,9 +37,10 @@ from lore.model import (
 )
 from lore.ranking.policy import POLICIES, Policy
 from lore.store import Reader, Store
-from lore.text import storable
+from lore.text import clean, storable
 
 REASON_LIMIT_BYTES = 1_000
+NAMESPACE_LIMIT_BYTES = 400
 EVERYTHING = Filter()
 
 
@@ -173,6 +174,7 @@ class Lore:
 
     def within(self, namespace: str, surface: str = "", actor: str = "") -> "Lore":
         """The same Lore for another reader."""
+        clean(namespace, "namespace", NAMESPACE_LIMIT_BYTES)
         return replace(self, namespace=namespace, surface=surface, actor=actor)
 
     def close(self) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from lore.errors import Invalid, NotFound
-from lore.model import LINK_KINDS, Cause, Link, Tie, new_id
+from lore.model import LINK_KINDS, SHARED, Cause, Link, Tie, new_id
 from lore.store import Store, Writer
 from lore.text import listed, preview, storable
 
@@ -47,6 +47,8 @@ def _tie(tie: Tie, writer: Writer, cause: Cause, now: float) -> Link:
         if end not in ends:
             raise NotFound(f"unknown memory {preview(end, 80)}")
     if tie.kind == "hierarchical":
+        if ends[tie.target].namespace == SHARED != ends[tie.source].namespace:
+            raise Invalid(f"{tie.target} is shared; it cannot hang below a memory that others do not see")
         _make_room(tie, writer, now)
     wanted = Link(
         id=new_id(now),

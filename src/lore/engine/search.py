@@ -58,7 +58,7 @@ def search(
         hidden=len(hidden),
         best_hidden=max((hit.score for hit in hidden), default=0.0),
         cut=len(seen) - len(shown),
-        meaning=sense.state,
+        meaning="ready" if vector is not None else sense.state,
         pending=store.pending(sense.model),
         trouble=sense.trouble,
     )

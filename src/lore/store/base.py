@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from lore.model import Cause, Counts, Entry, Filter, Finding, Link, Memory, Trace
 from lore.vectors import Vector
@@ -17,6 +18,16 @@ class Passage:
     id: str
     text: str
     version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """Two memories that were shown side by side: how often, and when last."""
+
+    one: str
+    other: str
+    count: int
+    last_at: float
 
 
 class Reader(ABC):
@@ -33,6 +44,10 @@ class Reader(ABC):
     @abstractmethod
     def ids_like(self, prefix: str, limit: int) -> list[str]:
         """Ids that begin with `prefix`, forgotten ones included, in order."""
+
+    @abstractmethod
+    def ids_of(self, noun: Literal["memory", "link"], aliases: Iterable[int]) -> dict[int, str]:
+        """alias -> id, for those in sight; forgotten memories and ended links included."""
 
     @abstractmethod
     def select(self, where: Filter, limit: int) -> list[Memory]:
@@ -52,12 +67,24 @@ class Reader(ABC):
         """By words: any term counts, rare ones more (BM25, above 0). Terms are plain text, never syntax."""
 
     @abstractmethod
+    def containing(self, text: str, where: Filter) -> list[str]:
+        """Whose title, type or content has `text` in it, whatever the case; all that pass, oldest first."""
+
+    @abstractmethod
     def near(self, vector: Vector, model: str, limit: int, where: Filter) -> dict[str, float]:
         """By meaning: cosine to `vector`, exact, among the vectors of the same model only."""
 
     @abstractmethod
     def cosines(self, vector: Vector, model: str, ids: Iterable[str]) -> dict[str, float]:
         """The cosine of each of `ids` that has a vector of that model."""
+
+    @abstractmethod
+    def vectors(self, model: str, ids: Iterable[str]) -> dict[str, Vector]:
+        """The vector of each of `ids` that has one of that model."""
+
+    @abstractmethod
+    def meetings(self, ids: Iterable[str]) -> list[Meeting]:
+        """Which two of `ids` have been shown together."""
 
     # --- trees and links: forgotten and superseded memories take no part
     @abstractmethod
@@ -135,8 +162,13 @@ class Store(ABC):
 
     # --- derived state: may be lost in a power cut, because it can be recomputed or hardly matters
     @abstractmethod
-    def touch(self, used: Iterable[str], lent: Mapping[str, float], now: float) -> None:
-        """Count one use of each of `used`, and add activation to each of `lent`. Nothing else changes."""
+    def touch(
+        self, used: Iterable[str], lent: Mapping[str, float], now: float, together: bool = False
+    ) -> None:
+        """Count one use of each of `used`, and add activation to each of `lent`. Nothing else changes.
+
+        together: they were shown side by side, so each pair of them has met once more.
+        """
 
     @abstractmethod
     def unembedded(self, model: str, limit: int) -> list[Passage]:

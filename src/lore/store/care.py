@@ -91,7 +91,8 @@ def _filesystem_of(path: Path) -> str:
 
 def _integrity(connection: apsw.Connection) -> Finding:
     rows = [str(line) for (line,) in connection.execute("PRAGMA integrity_check(5)").fetchall()]
-    return Finding("integrity", rows == ["ok"], "; ".join(rows))
+    only_words = all("FTS5 table main.words" in line for line in rows)
+    return Finding("integrity", rows == ["ok"], "; ".join(rows), repairable=only_words)
 
 
 def _references(connection: apsw.Connection) -> Finding:

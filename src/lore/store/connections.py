@@ -60,7 +60,7 @@ class Connections:
     def log_ahead(self) -> None:
         """Use a write-ahead log from now on; it changes the file, so only once that is known to be ours."""
         with self.alone() as writer:
-            ((mode,),) = writer.execute("PRAGMA journal_mode = WAL").fetchall()
+            mode = _switched_to_wal(writer)
         if mode != "wal":
             raise Unavailable(
                 f"{self.path} cannot be used safely: SQLite offers journal mode {mode}, not WAL"
@@ -206,6 +206,19 @@ class _Patience:
             self._since = time.monotonic()
         time.sleep(random.uniform(0.0005, 0.003))
         return time.monotonic() - self._since < BUSY_SECONDS
+
+
+def _switched_to_wal(writer: apsw.Connection) -> str:
+    """The mode after the switch. SQLite does not wait here when several create a file at once, so we do."""
+    patience, tries = _Patience(), 0
+    while True:
+        try:
+            ((mode,),) = writer.execute("PRAGMA journal_mode = WAL").fetchall()
+            return str(mode)
+        except apsw.BusyError:
+            if not patience(tries):
+                raise
+            tries += 1
 
 
 def _full_fsync() -> tuple[str, ...]:

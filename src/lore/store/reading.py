@@ -119,6 +119,9 @@ class SqlReader(Reader):
         rows = self._rows(MATCHING_BEST.format(passing=passing), **parameters) if where.open else []
         if len(rows) < limit:
             rows = self._rows(MATCHING_ALL.format(passing=passing), **parameters)
+        if not rows and len(telling) < len(terms):
+            parameters["words"] = " OR ".join(_quoted(term) for term in terms)
+            rows = self._rows(MATCHING_ALL.format(passing=passing), **parameters)
         return dict(cast(list[tuple[str, float]], rows))
 
     def _telling(self, terms: Sequence[str]) -> list[str]:

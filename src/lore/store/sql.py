@@ -125,12 +125,18 @@ def passing(where: Filter) -> tuple[str, Parameters]:
         if values:
             clauses.append(f"m.{column} IN (SELECT value FROM json_each(:{column}s))")
             parameters[f"{column}s"] = json.dumps(sorted(values))
+    if where.other_kinds:
+        clauses.append("m.kind NOT IN (SELECT value FROM json_each(:other_kinds))")
+        parameters["other_kinds"] = json.dumps(sorted(where.other_kinds))
     if where.created_after is not None:
         clauses.append("m.created_at >= :created_after")
         parameters["created_after"] = where.created_after
     if where.created_before is not None:
         clauses.append("m.created_at < :created_before")
         parameters["created_before"] = where.created_before
+    if where.updated_after is not None:
+        clauses.append("m.updated_at >= :updated_after")
+        parameters["updated_after"] = where.updated_after
     if where.roots:
         clauses.append("m.depth = 0")
     if where.under is not None:

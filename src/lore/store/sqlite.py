@@ -74,7 +74,11 @@ class SqliteStore(Store):
     def transaction(self, namespace: str, cause: Cause, now: float) -> Iterator[Writer]:
         with self._connections.writing() as connection:
             _refuse_upgraded(connection)
-            yield SqlWriter(_runner(connection), namespace, self._meaning, cause, now)
+            writer = SqlWriter(_runner(connection), namespace, self._meaning, cause, now)
+            try:
+                yield writer
+            finally:
+                writer.expire()
 
     # --- derived state
     def touch(self, used: Iterable[str], lent: Mapping[str, float], now: float) -> None:

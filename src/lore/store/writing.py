@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from lore.errors import Invalid, NotFound
+from lore.errors import Invalid, NotFound, Unavailable
 from lore.model import SHARED, Cause, Link, Memory, new_id
 from lore.store import sql
 from lore.store.base import Writer
@@ -150,6 +150,10 @@ class SqlWriter(SqlReader, Writer):
         known = self.get(vectors, forgotten=True)
         keep_vectors(self._source, model, {known[id].alias: vectors[id] for id in known})
 
+    def expire(self) -> None:
+        """The transaction is over; whoever still holds this writer must not write outside of one."""
+        self._source = _expired
+
     def _note(self, noun: str, id: str, before: Any, after: Any) -> None:
         entry = {"noun": noun, "id": id, "before": _json(before), "after": _json(after)}
         self._source(JOURNAL, self._origin | entry)
@@ -163,6 +167,10 @@ def keep_vectors(rows: sql.Rows, model: str, vectors: Mapping[int, Vector]) -> N
         code = code_of(vector[np.newaxis])[0].tobytes()
         rows(KEEP_CODE, {"memory": alias, "model": model, "seq": seq + offset, "code": code})
         rows(KEEP_VECTOR, {"memory": alias, "model": model, "data": data})
+
+
+def _expired(statement: str, parameters: sql.Parameters) -> list[sql.Row]:
+    raise Unavailable("this transaction is over; begin another one")
 
 
 def _difference(old: sql.Parameters, new: sql.Parameters) -> tuple[sql.Parameters, sql.Parameters]:

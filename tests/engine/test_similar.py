@@ -1,0 +1,55 @@
+"""similar: one service that says how like a text is to what is known."""
+
+import pytest
+
+from lore import Draft, Duplicate, Filter, Invalid, Lore
+
+
+def keep(lore: Lore, content: str, title: str = "") -> str:
+    return lore.remember(Draft(content=content, title=title, at_once=True)).id
+
+
+def test_the_most_alike_comes_first_with_both_strengths(lore: Lore) -> None:
+    same = keep(lore, "the deploy key lives in the vault")
+    keep(lore, "the key of the piano is out of tune")
+    keep(lore, "lunch is at noon")
+    best, *rest = lore.similar("the deploy key lives in the vault")
+    assert best.memory.id == same
+    assert best.meaning == pytest.approx(1.0, abs=1e-5)
+    assert best.words == 1.0
+    assert all(match.meaning < 0.9 and match.words < 1.0 for match in rest)
+
+
+def test_asking_what_is_similar_counts_as_no_use(lore: Lore) -> None:
+    id = keep(lore, "quiet as a mouse")
+    lore.similar("quiet as a mouse")
+    assert lore.look_at(id).memory.access_count == 0
+
+
+def test_only_what_passes_the_filter_is_compared(lore: Lore) -> None:
+    keep(lore, "a note about harbours")
+    assert lore.similar("a note about harbours", Filter(kinds=frozenset({"entity"}))) == []
+
+
+def test_what_is_forgotten_is_not_similar_to_anything(lore: Lore) -> None:
+    id = keep(lore, "gone with the wind")
+    lore.forget([id])
+    assert lore.similar("gone with the wind") == []
+
+
+def test_a_title_that_must_be_unique_is_refused_twice_but_free_once_forgotten(lore: Lore) -> None:
+    first = lore.remember(Draft(content="one", title="Same", unique_title=True))
+    with pytest.raises(Duplicate) as refused:
+        lore.remember(Draft(content="two", title="Same", unique_title=True))
+    assert refused.value.existing == first.id
+    lore.within("ada").remember(Draft(content="hers", title="Same", unique_title=True))
+    lore.remember(Draft(content="an entity may share it", title="Same", kind="entity", unique_title=True))
+    lore.forget([first.id])
+    assert lore.remember(Draft(content="three", title="Same", unique_title=True)).title == "Same"
+
+
+def test_two_drafts_of_one_call_cannot_have_the_same_unique_title(lore: Lore) -> None:
+    draft = Draft(content="x", title="Twice", unique_title=True)
+    with pytest.raises(Invalid, match="Twice"):
+        lore.remember_all([draft, draft])
+    assert lore.status().counts.memories == 0
