@@ -1,11 +1,12 @@
 """Settings: the last word wins, and every mistake is named."""
 
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from lore.config import Config, load
+from lore.config import Config, Tuning, load
 from lore.errors import Invalid
 
 
@@ -75,7 +76,7 @@ def test_an_unknown_key_in_the_file_is_named_with_the_known_ones(text: str, tmp_
     with pytest.raises(Invalid) as refused:
         load(write(tmp_path, text))
     assert f"unknown settings in {tmp_path}/config.toml: " in str(refused.value)
-    assert "known: confidence_window_size, data_dir, database.path" in str(refused.value)
+    assert "confidence_window_size, data_dir, database.path, decay_lambda" in str(refused.value)
 
 
 def test_an_unknown_flag_is_named_with_the_known_ones(tmp_path: Path) -> None:
@@ -120,3 +121,33 @@ def test_a_folder_in_place_of_the_file_is_named(tmp_path: Path) -> None:
 def test_a_wrong_flag_is_refused(value: Any) -> None:
     with pytest.raises(Invalid, match="data_dir must be a path"):
         load({}, data_dir=value)
+
+
+def test_every_number_of_the_dialects_can_be_set_by_its_name(tmp_path: Path) -> None:
+    for field in fields(Tuning):
+        if field.type in (int, float):
+            env = {"LORE_DATA_DIR": str(tmp_path), f"LORE_{field.name.upper()}": "3"}
+            assert getattr(load(env), field.name) == 3
+
+
+@pytest.mark.parametrize(
+    ("env", "text", "weight"),
+    [
+        ({"LORE_W_SCORE": "0.4"}, "", 0.4),
+        ({"LORE_W_MEMORY": "0.4"}, "", 0.4),
+        ({"LORE_W_MEMORY": "0.4", "LORE_W_SCORE": "0.3"}, "", 0.3),
+        ({}, "w_memory = 0.2", 0.2),
+        ({"LORE_W_MEMORY": "0.4"}, "w_score = 0.2", 0.4),
+    ],
+)
+def test_the_weight_of_the_score_has_two_names(
+    env: dict[str, str], text: str, weight: float, tmp_path: Path
+) -> None:
+    assert load(write(tmp_path, text) | env).w_score == weight
+
+
+@pytest.mark.parametrize("name", ["lancedb", "chroma"])
+def test_another_vector_store_is_refused_with_the_one_there_is(name: str, tmp_path: Path) -> None:
+    with pytest.raises(Invalid, match=rf"vector_store '{name}' is not available .*; known: builtin"):
+        load({"LORE_DATA_DIR": str(tmp_path), "LORE_VECTOR_STORE": name})
+    assert load({"LORE_DATA_DIR": str(tmp_path), "LORE_VECTOR_STORE": "builtin"}).vector_store == "builtin"

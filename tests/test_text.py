@@ -11,6 +11,7 @@ from lore.text import (
     clean,
     label_of,
     listed,
+    names_in,
     overlap,
     passage_of,
     preview,
@@ -169,3 +170,23 @@ def test_the_embedder_reads_each_part_once() -> None:
 
 def test_names_are_listed_in_order() -> None:
     assert listed({"b", "a", "c"}) == "a, b, c"
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("BM25 rebuild costs ~10ms at 5k memories", {"bm25", "10ms", "5k"}),
+        ("The Redis Server runs in Paris, see config.py", {"redis server", "paris", "config.py"}),
+        ("call useState with LORE_W_SCORE", {"usestate", "lore_w_score"}),
+        ("I met Ada Lovelace. She left", {"ada lovelace"}),
+        ("Nothing to see, only words", set()),
+        ("", set()),
+    ],
+)
+def test_names_are_told_from_words(text: str, names: set[str]) -> None:
+    assert names_in(text) == names
+
+
+def test_names_are_found_in_good_time_whatever_the_text() -> None:
+    for text in ("_" * 50_000, "a_" * 25_000, "A" * 50_000, "A " * 25_000, "1." * 25_000, "aA" * 25_000):
+        names_in(text)

@@ -20,7 +20,11 @@ NAMESPACE_LIMIT = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tuning:
-    """The numbers of the dialects that a user may set; the defaults are the dialects' own."""
+    """The numbers of the dialects that a user may set; the defaults are the dialects' own.
+
+    auto_link_k 0: no links without being asked. suggest_interval_hours 0: no sweeps. import_roots: the
+    folders, comma-separated, from which a tool may import files.
+    """
 
     search_limit: int = 10
     duplicate_threshold: float = 0.85
@@ -34,7 +38,26 @@ class Tuning:
     confidence_window_size: int = 20
     max_refine_from_ids: int = 200
     max_search_ids: int = 50
+    max_links_per_memory: int = 5
+    usage_normalisation_cap: int = 100
+    new_memory_default_score: float = 5.0
+    soft_delete_confidence_threshold: int = 2
+    auto_link_k: int = 5
+    auto_link_threshold: float = 0.75
+    link_top_k: int = 50
     link_top_m: int = 10
+    link_score_threshold: float = 0.3
+    link_weight_cosine: float = 0.5
+    link_weight_bm25: float = 0.3
+    link_weight_entity: float = 0.1
+    link_weight_temporal: float = 0.1
+    link_temporal_tau_days: float = 30.0
+    suggest_high_confidence_score: float = 0.85
+    suggest_interval_hours: float = 12.0
+    suggest_ttl_days: float = 30.0
+    suggest_poll_seconds: float = 300.0
+    vector_store: str = "builtin"
+    import_roots: str = "~"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +66,7 @@ class Config(Tuning):
 
     data_dir: Path = Path("~/.lore")
     db_path: Path | None = None
+    memory_file_path: Path | None = None
     namespace: str = SHARED
     surfaces: str = "tree"
     embedding_model: str = "gte-small"
@@ -55,6 +79,11 @@ class Config(Tuning):
 
 FILE_KEYS: Mapping[str, str] = {"database.path": "db_path"}
 """Keys that have another name in the file; all others are called as the field."""
+ALIASES: Mapping[str, str] = {"w_memory": "w_score"}
+"""Second names, in the file and in the environment; where both are given, the field's own name counts."""
+OTHER_NAMES: dict[str, str] = {"memory_file_path": "MEMORY_FILE_PATH"}
+"""What has a name without our prefix in the environment, because another server gave it one."""
+VECTOR_STORES = ("builtin",)
 
 
 def load(env: Mapping[str, str] | None = None, **flags: Any) -> Config:
@@ -62,8 +91,8 @@ def load(env: Mapping[str, str] | None = None, **flags: Any) -> Config:
     env = os.environ if env is None else env
     given = {name: value for name, value in flags.items() if value is not None}
     known = {field.name for field in fields(Config)}
-    outside = {key: f"{PREFIX}{key.upper()}" for key in known}
-    told = {key: env[name] for key, name in outside.items() if env.get(name)}
+    outside = {key: f"{PREFIX}{key.upper()}" for key in (*known, *ALIASES)} | OTHER_NAMES
+    told = _by_field({key: env[name] for key, name in outside.items() if env.get(name)})
     folder = _path("data_dir", (told | given).get("data_dir", Config().data_dir))
     config = replace(Config(), data_dir=folder)
     for origin, values in (
@@ -82,7 +111,13 @@ def _file(path: Path) -> dict[str, Any]:
         return {}
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise Invalid(f"{path} cannot be read as settings: {error}") from error
-    return {FILE_KEYS.get(key, key): value for key, value in _flat(tree, "").items()}
+    return _by_field({FILE_KEYS.get(key, key): value for key, value in _flat(tree, "").items()})
+
+
+def _by_field(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The same values under the fields' own names."""
+    aliased = {ALIASES[key]: value for key, value in values.items() if key in ALIASES}
+    return aliased | {key: value for key, value in values.items() if key not in ALIASES}
 
 
 def _flat(tree: Mapping[str, Any], prefix: str) -> dict[str, Any]:
@@ -101,13 +136,17 @@ def _with(config: Config, values: Mapping[str, Any], origin: str) -> Config:
 
 
 def _value(name: str, value: Any) -> Any:
-    if name in ("data_dir", "db_path"):
+    if name in ("data_dir", "db_path", "memory_file_path"):
         return _path(name, value)
     wanted = type(getattr(Config(), name))
     if wanted in (int, float):
         return _number(name, value, wanted)
     if not isinstance(value, str) or not value.strip():
         raise Invalid(f"{name} must be a text that is not empty, not {value!r}")
+    if name == "vector_store" and value not in VECTOR_STORES:
+        raise Invalid(
+            f"vector_store {value!r} is not available in this version; known: {listed(VECTOR_STORES)}"
+        )
     if name == "namespace" and (len(value) > NAMESPACE_LIMIT or not value.isprintable()):
         raise Invalid(f"namespace must be at most {NAMESPACE_LIMIT} printable characters, not {value!r}")
     return value

@@ -8,7 +8,7 @@ from pathlib import Path
 from lore.config import Config, Tuning, load
 from lore.embed import Embedder, open_embedder
 from lore.engine import Lore
-from lore.engine.background import Background
+from lore.engine.background import Background, Sweeping
 from lore.engine.sense import Sense
 from lore.ranking.policy import POLICIES, Policy
 from lore.store import BACKENDS
@@ -46,7 +46,7 @@ def wire(
         clock=clock,
         tuning=config,
         policies=_tuned(config),
-        background=Background(store, sense),
+        background=Background(store, sense, Sweeping(store, sense, config.namespace, config, clock)),
     )
 
 
@@ -58,5 +58,10 @@ def _tuned(tuning: Tuning) -> dict[str, Policy]:
         "quality": tuning.w_score,
         "use": tuning.w_usage,
     }
-    scored = replace(POLICIES["scored"], weights=weights, fade_per_day=tuning.decay_lambda)
+    scored = replace(
+        POLICIES["scored"],
+        weights=weights,
+        fade_per_day=tuning.decay_lambda,
+        usage_cap=max(1, tuning.usage_normalisation_cap),
+    )
     return {**POLICIES, "scored": scored}

@@ -13,6 +13,9 @@ LinkKind = Literal["hierarchical", "associative", "temporal", "supersedes", "rel
 LINK_KINDS: tuple[LinkKind, ...] = ("hierarchical", "associative", "temporal", "supersedes", "relation")
 Format = Literal["ids", "title", "full"]
 FORMATS: tuple[Format, ...] = ("ids", "title", "full")
+Order = Literal["newest", "importance", "use"]
+DETAILS = 3
+"""The level of a tree from which on all is detail."""
 
 
 def new_id(now: float) -> str:
@@ -76,6 +79,7 @@ class Trace:
     last_reinforced_at: float | None
     activation: float
     activated_at: float | None
+    type: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +118,8 @@ class Draft:
     parent: attach below this memory. home_above: without a parent, attach below the most similar
     root if their likeness is above this number; otherwise the draft becomes a root itself. at_once: findable
     by meaning as soon as it is kept, rather than soon after. unique_title: refused as a Duplicate if a
-    memory of this kind in the same namespace is called the same.
+    memory of this kind in the same namespace is called the same. ties: links to begin with; an empty source
+    is this memory. updates_above: also tied, as their update, to the memories whose likeness is above this.
     """
 
     content: str
@@ -135,6 +140,8 @@ class Draft:
     channel: str = ""
     flags: frozenset[str] = frozenset()
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    ties: tuple["Tie", ...] = ()
+    updates_above: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,7 +171,11 @@ class Tie:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filter:
-    """Which memories count. Empty collections and None mean "any"; `other_kinds` are left out."""
+    """Which memories count. Empty collections and None mean "any"; `other_kinds` are left out.
+
+    categories: see `ranking.category`. level: a cut through the trees, that is what lies this deep and the
+    leaves above it; from DETAILS on, also all that lies deeper.
+    """
 
     namespaces: frozenset[str] = frozenset()
     kinds: frozenset[str] = frozenset()
@@ -177,7 +188,9 @@ class Filter:
     created_after: float | None = None
     created_before: float | None = None
     updated_after: float | None = None
+    categories: frozenset[str] = frozenset()
     roots: bool = False
+    level: int | None = None
     under: str | None = None
     ids: tuple[str, ...] | None = None
     superseded: bool = False

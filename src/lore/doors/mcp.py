@@ -25,6 +25,7 @@ from mcp_types import Tool as OfferedTool
 
 from lore.config import Config
 from lore.connecting import wire
+from lore.doors.watching import Watching
 from lore.engine import Lore
 from lore.errors import LoreError
 from lore.surfaces import Surface, Tool, surfaces_named
@@ -45,11 +46,26 @@ def serve(config: Config) -> None:
 
     signal.signal(signal.SIGINT, stop)
     signal.signal(signal.SIGTERM, stop)
+    surfaces = surfaces_named(config.surfaces)
+    _begin(lore, config, surfaces)
     lore.background.start()
     try:
-        anyio.run(_over_stdio, server(lore, surfaces_named(config.surfaces)))
+        anyio.run(_over_stdio, server(lore, surfaces))
     finally:
         lore.close()
+
+
+def _begin(lore: Lore, config: Config, surfaces: Iterable[Surface]) -> None:
+    """An empty store takes over the file of the memory server that it stands in for."""
+    path = config.memory_file_path
+    if path is None or not path.exists() or not any(surface.adopts for surface in surfaces):
+        return
+    try:
+        if lore.changed_at is None:
+            adopted = lore.within(lore.namespace, "mcp").graph.adopt_own(path)
+            logger.warning("%s: imported %s", path, adopted)
+    except LoreError as trouble:
+        logger.warning("%s was not imported: %s", path, trouble)
 
 
 async def _over_stdio(server: Server) -> None:
@@ -60,8 +76,10 @@ async def _over_stdio(server: Server) -> None:
 def server(lore: Lore, surfaces: Iterable[Surface]) -> Server:
     """An MCP server for these surfaces; both protocol eras are the SDK's business."""
     surfaces = list(surfaces)
-    tools = {tool.name: (surface, tool) for surface in surfaces for tool in surface.tools.values()}
-    listed_tools = [offered(tool) for _, tool in tools.values()]
+    tools = {name: (surface, tool) for surface in surfaces for name, tool in surface.names().items()}
+    listed_tools = [offered(tool) for surface in surfaces for tool in surface.tools.values()]
+    resources = {uri: resource for surface in surfaces for uri, resource in surface.resources.items()}
+    watching = Watching(lore, resources) if resources else None
 
     async def list_tools(
         context: ServerRequestContext, params: PaginatedRequestParams | None
@@ -74,7 +92,12 @@ def server(lore: Lore, surfaces: Iterable[Surface]) -> Server:
             raise MCPError(INVALID_PARAMS, message)
         surface, tool = tools[params.name]
         asked = lore.within(lore.namespace, surface.name, _client(context))
-        return await anyio.to_thread.run_sync(functools.partial(_called, tool, asked, params.arguments or {}))
+        before = asked.changed_at if watching else None
+        answer = functools.partial(_called, tool, asked, params.arguments or {})
+        result = await anyio.to_thread.run_sync(answer)
+        if watching and asked.changed_at != before:
+            await watching.tell(resources)
+        return result
 
     return Server(
         "lore",
@@ -83,6 +106,11 @@ def server(lore: Lore, surfaces: Iterable[Surface]) -> Server:
         instructions="\n\n".join(surface.instructions for surface in surfaces),
         on_list_tools=list_tools,
         on_call_tool=call_tool,
+        on_list_resources=watching.list if watching else None,
+        on_read_resource=watching.read if watching else None,
+        on_subscribe_resource=watching.subscribe if watching else None,
+        on_unsubscribe_resource=watching.unsubscribe if watching else None,
+        on_subscriptions_listen=watching.listen if watching else None,
     )
 
 

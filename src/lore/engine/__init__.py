@@ -9,14 +9,20 @@ from lore.config import Tuning
 from lore.engine.background import Background
 from lore.engine.embed import embed
 from lore.engine.forget import forget, restore
+from lore.engine.graph import Graph
+from lore.engine.known import Known, known
 from lore.engine.link import link, unlink
+from lore.engine.rate import Rated, Rating, rate
 from lore.engine.read import explore, ids_like, look_at, read, roots
+from lore.engine.recall import recall
+from lore.engine.reflect import Reflected, Reflection, reflect, sessions
 from lore.engine.remember import remember
 from lore.engine.revise import revise
 from lore.engine.search import search
 from lore.engine.sense import Sense
 from lore.engine.similar import similar
 from lore.engine.status import status
+from lore.engine.suggest import Candidate, Reviewed, Suggestion, Swept, recommend, review, sweep, sweepable
 from lore.model import (
     SHARED,
     Answer,
@@ -29,6 +35,7 @@ from lore.model import (
     Link,
     Match,
     Memory,
+    Order,
     Query,
     Reading,
     Revision,
@@ -73,6 +80,49 @@ class Lore:
     def similar(self, text: str, where: Filter = EVERYTHING, limit: int = 5) -> list[Match]:
         """What is already known that is like this text."""
         return similar(text, reader=self._reader, sense=self.sense, where=where, limit=limit)
+
+    def known(self, draft: Draft) -> Known:
+        """What there is already of a draft: what it would repeat, and what lies next to it."""
+        k, at = max(1, self.tuning.auto_link_k), self.tuning.duplicate_threshold
+        return known(draft, reader=self._reader, sense=self.sense, limit=k, twin_at=at)
+
+    def recommend(self, id: str, limit: int) -> list[Candidate]:
+        """What might be linked to a memory, and why; changes nothing."""
+        return recommend(id, reader=self._reader, sense=self.sense, tuning=self.tuning, limit=limit)
+
+    def suggestions(self, limit: int, min_score: float = 0.0) -> list[Suggestion]:
+        """The links that sweeps have proposed and nobody has judged yet, best first."""
+        return self._reader.pending_suggestions(limit, min_score)
+
+    def count_suggestions(self) -> int:
+        """How many suggestions are still to be judged."""
+        return self._reader.count_pending_suggestions()
+
+    def sessions(self) -> list[str]:
+        """The sessions that have been reflected on, latest first."""
+        return sessions(self._reader)
+
+    def links(self, ids: Sequence[str]) -> list[Link]:
+        """The active links that touch any of these memories, oldest first; counts as no use."""
+        return self._reader.links(ids)
+
+    def recall(
+        self, where: Filter, limit: int = 10, choose: Order = "newest", show: Order | None = None
+    ) -> Answer:
+        """What passes a filter: chosen by one order, shown in another; counts as use."""
+        return recall(
+            where,
+            choose=choose,
+            show=show or choose,
+            limit=limit,
+            store=self.store,
+            reader=self._reader,
+            now=self.clock(),
+        )
+
+    def count(self, where: Filter) -> int:
+        """How many memories pass a filter."""
+        return self._reader.count(where)
 
     def select(self, where: Filter, limit: int) -> list[Memory]:
         """The memories that pass a filter, newest first; counts as no use."""
@@ -149,6 +199,51 @@ class Lore:
         cause = self._cause("restore", reason)
         return restore(ids, store=self.store, namespace=self.namespace, cause=cause, now=self.clock())
 
+    def rate(self, memories: Sequence[Rating], links: Sequence[Rating] = ()) -> Rated:
+        """Say what was useful; what is rated worthless with certainty is forgotten."""
+        return rate(
+            memories,
+            links,
+            store=self.store,
+            namespace=self.namespace,
+            cause=self._cause("rate"),
+            now=self.clock(),
+            tuning=self.tuning,
+        )
+
+    def reflect(self, reflection: Reflection) -> Reflected:
+        """Keep what remains of a session, once, with its lessons as notes of their own."""
+        return reflect(
+            reflection,
+            store=self.store,
+            reader=self._reader,
+            sense=self.sense,
+            namespace=self.namespace,
+            cause=self._cause("reflect"),
+            now=self.clock(),
+            twin_at=self.tuning.duplicate_threshold,
+        )
+
+    def review(self, ids: Sequence[str], accepted: bool) -> list[Reviewed]:
+        """Judge suggested links."""
+        cause = self._cause("review")
+        return review(
+            ids, accepted, store=self.store, namespace=self.namespace, cause=cause, now=self.clock()
+        )
+
+    def sweep(self) -> Swept:
+        """Look at all memories for links worth suggesting, here and now."""
+        return sweep(
+            sweepable(self._reader),
+            store=self.store,
+            reader=self._reader,
+            sense=self.sense,
+            namespace=self.namespace,
+            cause=self._cause("sweep"),
+            now=self.clock(),
+            tuning=self.tuning,
+        )
+
     # --- care
     def status(self) -> Status:
         """What is there and where."""
@@ -181,6 +276,23 @@ class Lore:
         """Let go of the store; what was acknowledged is on disk."""
         self.background.close()
         self.store.close()
+
+    @property
+    def graph(self) -> Graph:
+        """The verbs for entities, observations and relations by name."""
+        return Graph(
+            store=self.store,
+            sense=self.sense,
+            namespace=self.namespace,
+            now=self.clock(),
+            background=self.background,
+            cause=self._cause,
+        )
+
+    @property
+    def changed_at(self) -> float | None:
+        """When anything was last changed, by anybody."""
+        return self.store.last_write_at()
 
     @property
     def _reader(self) -> Reader:

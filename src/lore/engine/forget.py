@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from lore.engine.link import ended
+from lore.engine.portrait import ENTITY, OBSERVATION, repaint_above
 from lore.model import Cause, Link, Memory, new_id
 from lore.store import Store, Writer
 
@@ -13,20 +14,47 @@ def forget(ids: Sequence[str], *, store: Store, namespace: str, cause: Cause, no
     with store.transaction(namespace, cause, now) as writer:
         known = writer.get(dict.fromkeys(ids))
         for memory in known.values():
-            _hand_up(memory, writer, now)
-            hidden = replace(memory, forgotten_at=now, forgotten_reason=cause.reason, updated_at=now)
-            writer.put([hidden])
+            hide(memory, cause.reason, writer, now)
         return [id for id in dict.fromkeys(ids) if id in known]
+
+
+def hide(memory: Memory, reason: str, writer: Writer, now: float) -> None:
+    """Within somebody's transaction: forget one memory; an entity takes its observations along."""
+    hidden = [memory, *_observations_of(memory, writer)]
+    _hand_up(memory, writer, now)
+    writer.put([replace(m, forgotten_at=now, forgotten_reason=reason, updated_at=now) for m in hidden])
+    repaint_above([memory], writer=writer, now=now)
 
 
 def restore(ids: Sequence[str], *, store: Store, namespace: str, cause: Cause, now: float) -> list[str]:
     """Bring forgotten memories back to where they were, with the children they had; the ids restored."""
     with store.transaction(namespace, cause, now) as writer:
         forgotten = [m for m in writer.get(ids, forgotten=True).values() if m.forgotten_at is not None]
-        writer.put([replace(m, forgotten_at=None, forgotten_reason="", updated_at=now) for m in forgotten])
+        back = forgotten + [gone for memory in forgotten for gone in _gone_along(memory, writer)]
+        writer.put([replace(m, forgotten_at=None, forgotten_reason="", updated_at=now) for m in back])
         for memory in forgotten:
             _take_back(memory, writer, now)
+        repaint_above(back, writer=writer, now=now)
         return [memory.id for memory in forgotten]
+
+
+def _observations_of(memory: Memory, writer: Writer) -> list[Memory]:
+    """What an entity says has no place without it."""
+    if memory.kind != ENTITY:
+        return []
+    below = [link.target for link in _ties(memory.id, writer) if link.source == memory.id]
+    return [child for child in writer.get(below).values() if child.kind == OBSERVATION]
+
+
+def _gone_along(memory: Memory, writer: Writer) -> list[Memory]:
+    """The observations that were forgotten because their entity was."""
+    if memory.kind != ENTITY:
+        return []
+    below = [link.target for link in writer.all_links(memory.id) if link.ended_at == memory.forgotten_at]
+    children = writer.get(below, forgotten=True).values()
+    return [
+        child for child in children if child.kind == OBSERVATION and child.forgotten_at == memory.forgotten_at
+    ]
 
 
 def _mark(memory: Memory) -> str:

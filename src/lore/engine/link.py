@@ -12,9 +12,9 @@ from lore.text import listed, preview, storable
 def link(ties: Sequence[Tie], *, store: Store, namespace: str, cause: Cause, now: float) -> list[Link]:
     """Tie memories together, all or none. A tie that exists is renewed; a new parent replaces the old."""
     for tie in ties:
-        _check(tie)
+        check_tie(tie)
     with store.transaction(namespace, cause, now) as writer:
-        return [_tie(tie, writer, cause, now) for tie in ties]
+        return [tied(tie, writer, cause, now) for tie in ties]
 
 
 def unlink(ids: Sequence[str], *, store: Store, namespace: str, cause: Cause, now: float) -> list[str]:
@@ -30,18 +30,20 @@ def ended(link: Link, now: float) -> Link:
     return replace(link, active=False, ended_at=now, updated_at=now)
 
 
-def _check(tie: Tie) -> None:
+def check_tie(tie: Tie) -> None:
+    """Refuse what could never be a link, whatever is stored."""
     if tie.kind not in LINK_KINDS:
         raise Invalid(f"unknown kind of link {tie.kind!r}; known: {listed(LINK_KINDS)}")
     if tie.source == tie.target:
         raise Invalid(f"a memory cannot be linked to itself: {preview(tie.source, 80)}")
-    if not 0 < tie.weight <= 1:
-        raise Invalid(f"weight is {tie.weight}; it must be above 0 and at most 1")
+    if not 0 <= tie.weight <= 1:
+        raise Invalid(f"weight is {tie.weight}; it must be between 0 and 1")
     storable(tie.type, "type", 500)
     storable(tie.reason, "reason")
 
 
-def _tie(tie: Tie, writer: Writer, cause: Cause, now: float) -> Link:
+def tied(tie: Tie, writer: Writer, cause: Cause, now: float) -> Link:
+    """Keep one link; both ends must be known."""
     ends = writer.get([tie.source, tie.target])
     for end in (tie.source, tie.target):
         if end not in ends:

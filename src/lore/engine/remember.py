@@ -2,12 +2,14 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from lore.engine.link import check_tie, tied
 from lore.engine.sense import Sense
 from lore.errors import Duplicate, Invalid, NotFound
-from lore.model import Cause, Draft, Filter, Link, Memory, new_id
+from lore.model import Cause, Draft, Filter, Link, Memory, Tie, new_id
+from lore.ranking.graph import bond
 from lore.store import Reader, Store, Writer
 from lore.text import clean, passage_of, preview, storable
 from lore.vectors import Vector
@@ -15,15 +17,19 @@ from lore.vectors import Vector
 TITLE_LIMIT_BYTES = 1_000
 SHORT_LIMIT_BYTES = 500
 DRAFTS_LIMIT = 1_000
+UPDATES_LIMIT = 10
+"""How many memories a new one is taken to be the update of, at most."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Placed:
-    """A draft with the parent it was given or that was found for it, and its vector if one was needed."""
+    """A draft with the parent it was given or that was found for it, its vector if one was needed, and
+    the memories it updates."""
 
     draft: Draft
     parent: str | None
     vector: Vector | None = None
+    updates: tuple[Tie, ...] = ()
 
 
 def remember(
@@ -50,6 +56,7 @@ def remember(
         for memory, item in zip(memories, placed, strict=True):
             if item.parent is not None:
                 _attach(memory.id, item.parent, writer, cause, now)
+            _bind(memory.id, item, writer, cause, now)
         vectors = {
             m.id: item.vector for m, item in zip(memories, placed, strict=True) if item.vector is not None
         }
@@ -67,6 +74,8 @@ def _check(draft: Draft) -> None:
         storable(getattr(draft, name), name, SHORT_LIMIT_BYTES)
     for flag in draft.flags:
         storable(flag, "flag", SHORT_LIMIT_BYTES)
+    for tie in draft.ties:
+        check_tie(tie)
     storable(_json(draft.metadata), "metadata")
     if not 0 <= draft.importance <= 1:
         raise Invalid(f"importance is {draft.importance}; it must be between 0 and 1")
@@ -103,13 +112,13 @@ def _place(draft: Draft, reader: Reader, sense: Sense) -> _Placed:
     if draft.parent is not None and not reader.get([draft.parent]):
         raise NotFound(f"unknown parent {preview(draft.parent, 80)}")
     looking = draft.parent is None and draft.home_above is not None
-    if not (draft.at_once or looking):
+    if not (draft.at_once or looking or draft.updates_above is not None):
         return _Placed(draft, draft.parent)
     vectors = sense.of_texts([passage_of(draft.title, draft.summary, draft.content, "")])
     if vectors is None:
         return _Placed(draft, draft.parent)
     home = _home(draft, vectors[0], reader, sense) if looking else draft.parent
-    return _Placed(draft, home, vectors[0])
+    return _Placed(draft, home, vectors[0], _updates(draft, vectors[0], reader, sense))
 
 
 def _home(draft: Draft, vector: Vector, reader: Reader, sense: Sense) -> str | None:
@@ -117,6 +126,20 @@ def _home(draft: Draft, vector: Vector, reader: Reader, sense: Sense) -> str | N
     best = reader.near(vector, sense.model, 1, Filter(roots=True, kinds=frozenset({draft.kind})))
     threshold = draft.home_above or 0.0
     return next((id for id, cosine in best.items() if sense.likeness(cosine) > threshold), None)
+
+
+def _updates(draft: Draft, vector: Vector, reader: Reader, sense: Sense) -> tuple[Tie, ...]:
+    """Ties to what says nearly the same; not where the draft itself says how it is tied."""
+    if draft.updates_above is None:
+        return ()
+    threshold, said = draft.updates_above, {tie.target for tie in draft.ties}
+    nearest = reader.near(vector, sense.model, UPDATES_LIMIT, Filter())
+    alike = {id: sense.likeness(cosine) for id, cosine in nearest.items() if id not in said}
+    return tuple(
+        Tie(source="", target=id, type="updates", weight=bond(likeness))
+        for id, likeness in alike.items()
+        if likeness > threshold
+    )
 
 
 def _memory_of(draft: Draft, namespace: str, now: float) -> Memory:
@@ -140,6 +163,13 @@ def _memory_of(draft: Draft, namespace: str, now: float) -> Memory:
         created_at=now,
         updated_at=now,
     )
+
+
+def _bind(id: str, item: _Placed, writer: Writer, cause: Cause, now: float) -> None:
+    """The draft's own ties, and those to what it updates as far as that is still known."""
+    known = writer.get([tie.target for tie in item.updates])
+    for tie in (*item.draft.ties, *(tie for tie in item.updates if tie.target in known)):
+        tied(replace(tie, source=tie.source or id), writer, cause, now)
 
 
 def _attach(child: str, parent: str, writer: Writer, cause: Cause, now: float) -> None:

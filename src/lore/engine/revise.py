@@ -3,6 +3,7 @@
 from dataclasses import fields, replace
 from typing import Any
 
+from lore.engine.portrait import repaint_above
 from lore.engine.remember import SHORT_LIMIT_BYTES, TITLE_LIMIT_BYTES
 from lore.errors import Invalid, NotFound
 from lore.model import Cause, Memory, Revision
@@ -23,6 +24,7 @@ def revise(revision: Revision, *, store: Store, namespace: str, cause: Cause, no
         if changed == memory:
             return memory
         [stored] = writer.put([replace(changed, updated_at=now)])
+        repaint_above([stored], writer=writer, now=now)
     return stored
 
 

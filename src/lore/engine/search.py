@@ -9,8 +9,8 @@ from lore.engine.use import count_use
 from lore.errors import Invalid, NotFound
 from lore.model import FORMATS, Answer, Filter, Format, Hit, Memory, Query, Signal
 from lore.ranking import fuse
-from lore.ranking.decay import days_since, fade, relevance, usage
-from lore.ranking.graph import ITERATIONS, personalized_pagerank
+from lore.ranking.decay import fade, idle_days, relevance, usage
+from lore.ranking.graph import ITERATIONS, STEPS, personalized_pagerank, reached
 from lore.ranking.policy import POLICIES, Policy, policy_named
 from lore.store import Reader, Store
 from lore.text import clean, label_of, listed, overlap, preview, storable, terms, tokens_in
@@ -20,6 +20,10 @@ LIMIT = 1_000
 WALKED = 0.95
 """What the strongest walk is worth, as a share of the best direct hit."""
 IDS_LIMIT = 1_000
+LISTS = {"meaning_rank", "words_rank", "links_rank"}
+"""What a reciprocal rank fusion counts; without a model or any link, the others count more."""
+SEEDS = 5
+"""From how many of the first hits links are followed where they count as a list of their own."""
 CRUMB_TOKENS = 60
 """What an id with its score costs the asker."""
 
@@ -41,6 +45,7 @@ def search(
     vector = sense.of_question(query.text)
 
     found = _find(query, policy, vector, sense, reader)
+    policy = replace(policy, weights=fuse.without(policy.weights, LISTS - found.ranks.keys()))
     hits = [_hit(memory, found.strengths_of(memory, policy, now), policy, now) for memory in found.memories]
     hits.sort(key=lambda hit: (-hit.score, hit.memory.id))
     seen, hidden = _parted(hits, query, policy, found)
@@ -66,13 +71,14 @@ def search(
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """Candidates with the raw strengths they were found by."""
+    """Candidates with the raw strengths they were found by. ranks: of each list that took part."""
 
     text: str
     memories: list[Memory]
     likeness: Mapping[str, float]
     meaning: Mapping[str, float]
     words: Mapping[str, float]
+    ranks: Mapping[str, Mapping[str, float]]
 
     def strengths_of(self, memory: Memory, policy: Policy, now: float) -> dict[str, float]:
         similarity = self.likeness.get(memory.id)
@@ -85,6 +91,7 @@ class _Found:
             "relevance": relevance(memory, now),
             "quality": memory.score / 10,
             "use": usage(memory.access_count, policy.usage_cap),
+            **{name: ranked.get(memory.id, 0.0) for name, ranked in self.ranks.items()},
         }
 
 
@@ -93,7 +100,11 @@ def _find(query: Query, policy: Policy, vector: Vector | None, sense: Sense, rea
     many = max(policy.candidates, query.limit)
     words = reader.matching(terms(query.text), many, query.where)
     near = {} if vector is None else reader.near(vector, sense.model, many, query.where)
-    chosen = list(dict.fromkeys([*near, *words, *(query.where.ids or ())]))
+    likely = [id for id, cosine in near.items() if sense.likeness(cosine) > policy.likely_above]
+    linked = _linked([likely, list(words)], query, reader) if "links_rank" in policy.weights else []
+    lists = {"words_rank": list(words)}
+    lists |= ({} if vector is None else {"meaning_rank": likely}) | ({"links_rank": linked} if linked else {})
+    chosen = list(dict.fromkeys([*near, *words, *linked, *(query.where.ids or ())]))
     memories = reader.select(replace(query.where, ids=tuple(chosen)), len(chosen))
     unmeasured = [memory.id for memory in memories if memory.id not in near]
     rest = {} if vector is None or not unmeasured else reader.cosines(vector, sense.model, unmeasured)
@@ -104,13 +115,24 @@ def _find(query: Query, policy: Policy, vector: Vector | None, sense: Sense, rea
         likeness={id: sense.likeness(cosine) for id, cosine in cosines.items()},
         meaning=fuse.spread_out(cosines),
         words=fuse.relative_to_best(words),
+        ranks={name: fuse.by_rank(ids) for name, ids in lists.items()},
     )
+
+
+def _linked(lists: list[list[str]], query: Query, reader: Reader) -> list[str]:
+    """What the first hits of these lists are linked to and the filter lets pass, strongest first."""
+    fused = fuse.reciprocal_rank(lists)
+    seeds = dict(sorted(fused.items(), key=lambda item: (-item[1], item[0]))[:SEEDS])
+    strengths = reached(seeds, _edges_around(seeds, reader, STEPS))
+    within = [id for id in strengths if query.where.ids is None or id in query.where.ids]
+    passing = reader.select(replace(query.where, ids=tuple(within)), len(within)) if within else []
+    return sorted((memory.id for memory in passing), key=lambda known: (-strengths[known], known))
 
 
 def _hit(memory: Memory, strengths: Mapping[str, float], policy: Policy, now: float) -> Hit:
     signals = fuse.weighed(strengths, policy.weights)
     last_use = memory.created_at if memory.last_accessed_at is None else memory.last_accessed_at
-    left = fade(days_since(last_use, now), policy.fade_per_day)
+    left = fade(idle_days(memory, last_use, now), policy.fade_per_day)
     return Hit(
         memory=memory,
         score=left * fuse.total(signals),
@@ -126,9 +148,11 @@ def _parted(hits: list[Hit], query: Query, policy: Policy, found: _Found) -> tup
     hidden: list[Hit] = []
     for hit in hits:
         id = hit.memory.id
-        likely = found.words.get(id, 0.0) > 0 or found.likeness.get(id, 1.0) > policy.likely_above
+        told = found.words.get(id, 0.0) > 0 or id in found.ranks.get("links_rank", ())
+        likely = told or found.likeness.get(id, 1.0) > policy.likely_above
         present = hit.relevance > policy.visible_above or query.where.ids is not None
-        (seen if likely and present and hit.score >= query.min_score else hidden).append(hit)
+        asked = fuse.total(hit.signals) if policy.asked_unfaded else hit.score
+        (seen if likely and present and asked >= query.min_score else hidden).append(hit)
     return seen, hidden
 
 
@@ -175,12 +199,14 @@ def _walked(hit: Hit, points: float) -> Hit:
     return replace(hit, score=points, fade=1.0, signals={"walk": Signal(points, 1.0)})
 
 
-def _edges_around(seeds: Iterable[str], reader: Reader) -> list[tuple[str, str, float]]:
+def _edges_around(
+    seeds: Iterable[str], reader: Reader, steps: int = ITERATIONS
+) -> list[tuple[str, str, float]]:
     """The associative links within reach of a walk from the seeds."""
     known: set[str] = set()
     edges: dict[str, tuple[str, str, float]] = {}
     frontier = set(seeds)
-    for _ in range(ITERATIONS):
+    for _ in range(steps):
         links = reader.links(frontier, kinds=("associative", "relation"))
         edges |= {link.id: (link.source, link.target, link.weight) for link in links}
         known |= frontier

@@ -3,6 +3,8 @@
 import math
 from typing import Protocol
 
+from lore.ranking.category import LASTING
+
 DAY_SECONDS = 86_400.0
 FLOOR = 0.3
 """The share of its importance that a memory never loses."""
@@ -13,6 +15,8 @@ ACTIVATION_FADE_PER_DAY = math.log(2)
 class Used(Protocol):
     """What relevance is computed from; a Memory and a Trace both have it."""
 
+    @property
+    def type(self) -> str: ...
     @property
     def importance(self) -> float: ...
     @property
@@ -35,6 +39,11 @@ def clamp(value: float) -> float:
 def days_since(then: float, now: float) -> float:
     """Elapsed days; a clock that went backwards counts as no time at all."""
     return max(0.0, now - then) / DAY_SECONDS
+
+
+def idle_days(memory: Used, since: float, now: float) -> float:
+    """For how long a memory has been fading; a lasting one never began to."""
+    return 0.0 if memory.type in LASTING else days_since(since, now)
 
 
 def habit(access_count: int) -> float:
@@ -61,7 +70,7 @@ def lent(activation: float, days: float) -> float:
 def relevance(memory: Used, now: float) -> float:
     """How present a memory is right now, 0 to 1."""
     since = memory.created_at if memory.last_reinforced_at is None else memory.last_reinforced_at
-    own = forgetting_curve(memory.importance, memory.access_count, days_since(since, now))
+    own = forgetting_curve(memory.importance, memory.access_count, idle_days(memory, since, now))
     if not memory.activation or memory.activated_at is None:
         return own
     return clamp(own + lent(memory.activation, days_since(memory.activated_at, now)))

@@ -12,7 +12,7 @@ def confidence_after(previous: float | None, count: int, rating: float, window: 
 
 
 def score_after(score: float, useful: bool, confidence: int | None, up: float, down: float) -> float:
-    """Praise counts by how sure it is, blame by how low the confidence in the memory is; both in full if unsaid."""
+    """Praise counts more with a high confidence, blame with a low one; unsaid, both count in full."""
     if useful:
         moved = score + up * (1.0 if confidence is None else confidence / SUREST)
     else:

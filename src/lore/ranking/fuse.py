@@ -16,6 +16,11 @@ def reciprocal_rank(lists: Iterable[Sequence[str]], k: int = RRF_K) -> dict[str,
     return scores
 
 
+def by_rank(ranked: Iterable[str], k: int = RRF_K) -> dict[str, float]:
+    """What a place in a list is worth in `reciprocal_rank`, as a share of the first place."""
+    return {name: (k + 1) / (k + rank) for rank, name in enumerate(ranked, start=1)}
+
+
 def relative_to_best(values: Mapping[str, float]) -> dict[str, float]:
     """Each value as a share of the best one; nothing positive, nothing returned."""
     best = max(values.values(), default=0.0)
@@ -35,6 +40,13 @@ def spread_out(values: Mapping[str, float]) -> dict[str, float]:
 def weighed(strengths: Mapping[str, float], weights: Mapping[str, float]) -> dict[str, Signal]:
     """The signals that a policy counts; one that is not there counts as 0."""
     return {name: Signal(strengths.get(name, 0.0), weight) for name, weight in weights.items()}
+
+
+def without(weights: Mapping[str, float], missing: Iterable[str]) -> dict[str, float]:
+    """The weights when some signals are missing: the others share theirs, and the best score stays."""
+    left = {name: weight for name, weight in weights.items() if name not in set(missing)}
+    whole = sum(left.values())
+    return {name: weight * sum(weights.values()) / whole for name, weight in left.items()} if whole else {}
 
 
 def total(signals: Mapping[str, Signal]) -> float:

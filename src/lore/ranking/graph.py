@@ -1,11 +1,12 @@
 """Graph: how attention spreads over links, to neighbours (a reading) and beyond (a deep search)."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 SPREAD = 0.1
 TELEPORT = 0.3
 ITERATIONS = 3
+STEPS = 2
 
 Edge = tuple[str, str, float]
 
@@ -17,6 +18,33 @@ def spread(origin: str, edges: Iterable[Edge], factor: float = SPREAD) -> dict[s
         if origin in (source, target) and source != target:
             gains[target if source == origin else source] += factor * min(max(weight, 0.0), 1.0)
     return dict(gains)
+
+
+def bond(likeness: float) -> float:
+    """The weight of a link that stands for likeness: .5 at .85, 1 when two memories say the same."""
+    return min(1.0, max(0.0, 0.5 + (likeness - 0.85) / 0.3))
+
+
+def reached(seeds: Mapping[str, float], edges: Sequence[Edge], steps: int = STEPS) -> dict[str, float]:
+    """Where links lead from the seeds: the strength of the best way there, every link passing on its weight.
+
+    Links are walked both ways. A seed is only there if another one leads to it.
+    """
+    ways: dict[str, list[tuple[str, float]]] = defaultdict(list)
+    for source, target, weight in edges:
+        ways[source].append((target, weight))
+        ways[target].append((source, weight))
+    found: dict[str, float] = {}
+    for seed, strength in seeds.items():
+        best = {seed: strength}
+        for _ in range(steps):
+            for node, amount in list(best.items()):
+                for neighbour, weight in ways.get(node, ()):
+                    best[neighbour] = max(best.get(neighbour, 0.0), amount * min(weight, 1.0))
+        del best[seed]
+        for node, amount in best.items():
+            found[node] = max(found.get(node, 0.0), amount)
+    return {node: amount for node, amount in found.items() if amount > 0}
 
 
 def personalized_pagerank(

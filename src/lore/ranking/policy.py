@@ -14,10 +14,12 @@ class Policy:
 
     weights: signal name -> weight. The signals: `similarity` (likeness, or word overlap where a memory
     has no vector), `meaning` and `words` (each relative to the best of this search), `relevance`
-    (forgetting curve), `quality` (score / 10), `use` (logarithmic count).
+    (forgetting curve), `quality` (score / 10), `use` (logarithmic count); and places in the lists of
+    a reciprocal rank fusion: `meaning_rank`, `words_rank`, `links_rank` (what the first hits are linked to).
     visible_above: memories whose relevance is not above this are hidden.
     likely_above: without a common word, a memory less similar than this is hidden as noise.
-    best_per_tree: one hit for each tree. fade_per_day: the whole score fades with disuse.
+    best_per_tree: one hit for each tree. fade_per_day: the whole score fades with disuse;
+    asked_unfaded: a wanted least score is compared with the score before it fades.
     """
 
     weights: Mapping[str, float]
@@ -26,6 +28,7 @@ class Policy:
     likely_above: float = -1.0
     best_per_tree: bool = False
     fade_per_day: float = 0.0
+    asked_unfaded: bool = False
     usage_cap: int = 100
 
 
@@ -42,7 +45,19 @@ POLICIES: Mapping[str, Policy] = MappingProxyType(
         ),
         "scored": Policy(
             weights={"similarity": 0.45, "words": 0.30, "quality": 0.15, "use": 0.10},
+            candidates=200,
             fade_per_day=0.0077,
+            asked_unfaded=True,
+        ),
+        "typed": Policy(
+            weights={"meaning_rank": 1 / 3, "words_rank": 1 / 3, "links_rank": 1 / 3},
+            candidates=20,
+            likely_above=0.1,
+        ),
+        "tree-first": Policy(
+            weights={"similarity": 0.7, "relevance": 0.3},
+            visible_above=0.05,
+            likely_above=0.1,
         ),
     }
 )

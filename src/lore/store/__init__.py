@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from lore.store.base import Passage, Reader, Store, Writer
+from lore.store.base import Passage, Reader, Store, Suggestion, Writer
 from lore.store.sqlite import SqliteStore
 
-__all__ = ["BACKENDS", "Passage", "Reader", "Store", "Writer"]
+__all__ = ["BACKENDS", "Passage", "Reader", "Store", "Suggestion", "Writer"]
 
 BACKENDS: dict[str, Callable[[Path], Store]] = {"sqlite": SqliteStore}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from lore.model import Cause, Counts, Entry, Filter, Finding, Link, Memory, Trace
+from lore.model import Cause, Counts, Entry, Filter, Finding, Link, Memory, Order, Trace
 from lore.vectors import Vector
 
 
@@ -30,6 +30,24 @@ class Meeting:
     last_at: float
 
 
+SuggestionStatus = Literal["pending", "accepted", "rejected"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suggestion:
+    """A link that a sweep proposes and somebody should judge; the pair (source < target) is unique."""
+
+    id: str
+    source: str
+    target: str
+    score: float
+    signals: Mapping[str, float]
+    created_at: float
+    updated_at: float
+    type: str = ""
+    status: SuggestionStatus = "pending"
+
+
 class Reader(ABC):
     """What one namespace sees: its own memories, the shared ones, and the links among them.
 
@@ -50,8 +68,12 @@ class Reader(ABC):
         """alias -> id, for those in sight; forgotten memories and ended links included."""
 
     @abstractmethod
-    def select(self, where: Filter, limit: int) -> list[Memory]:
-        """The memories that pass, newest first."""
+    def select(self, where: Filter, limit: int, order: Order = "newest") -> list[Memory]:
+        """The memories that pass: newest first, or most important, or most used; then newest first."""
+
+    @abstractmethod
+    def ids(self, where: Filter) -> list[str]:
+        """The ids of all memories that pass, newest first."""
 
     @abstractmethod
     def count(self, where: Filter) -> int:
@@ -115,6 +137,23 @@ class Reader(ABC):
     def all_links(self, id: str) -> list[Link]:
         """Every link from or to this memory, ended ones and those to forgotten memories included."""
 
+    # --- suggested links, as far as both ends are in sight
+    @abstractmethod
+    def get_suggestions(self, ids: Iterable[str]) -> dict[str, Suggestion]:
+        """Suggestions by their own ids, whatever became of them."""
+
+    @abstractmethod
+    def suggestions_about(self, ids: Iterable[str]) -> list[Suggestion]:
+        """All that touch any of these memories, whatever became of them."""
+
+    @abstractmethod
+    def pending_suggestions(self, limit: int, min_score: float) -> list[Suggestion]:
+        """Those still to be judged, best first: both ends current, and not linked meanwhile."""
+
+    @abstractmethod
+    def count_pending_suggestions(self) -> int:
+        """How many are still to be judged."""
+
     # --- the past
     @abstractmethod
     def history(self, id: str) -> list[Entry]:
@@ -122,7 +161,7 @@ class Reader(ABC):
 
 
 class Writer(Reader):
-    """A reader that may also write, inside one transaction; every write goes into the journal."""
+    """A reader that may also write, inside one transaction; memories and links with a journal entry."""
 
     @abstractmethod
     def put(self, memories: Iterable[Memory]) -> list[Memory]:
@@ -142,6 +181,14 @@ class Writer(Reader):
     @abstractmethod
     def put_vectors(self, model: str, vectors: Mapping[str, Vector]) -> None:
         """Vectors for memories as they stand in this transaction."""
+
+    @abstractmethod
+    def put_suggestions(self, suggestions: Iterable[Suggestion]) -> None:
+        """Insert or replace by pair; ends that are unknown are left out. The journal does not copy them."""
+
+    @abstractmethod
+    def expire_suggestions(self, before: float) -> int:
+        """Drop those that nobody has judged since; judged ones stay, so that a no remains a no."""
 
 
 class Store(ABC):
@@ -185,6 +232,17 @@ class Store(ABC):
     @abstractmethod
     def pending(self, model: str) -> int:
         """How many have none yet; quick when there are few."""
+
+    @abstractmethod
+    def claim(self, errand: str, now: float, until: float) -> float | None:
+        """Take on a regular errand if it is due: the start of its last complete run (0.0: none), else None.
+
+        Nobody else is given it before `until`; so one that fails is tried again then.
+        """
+
+    @abstractmethod
+    def schedule(self, errand: str, done_at: float, due_at: float) -> None:
+        """Note the start of the last complete run, and when the next one is due."""
 
     # --- care
     @abstractmethod

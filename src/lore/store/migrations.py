@@ -142,5 +142,37 @@ MIGRATIONS: dict[str, str] = {
                 VALUES ('delete', old.alias, old.title, old.summary, old.content, old.context);
         END;
     """,
+    "0002 suggestions, errands": """
+        CREATE TABLE suggestion (
+            id TEXT PRIMARY KEY,
+            source INTEGER NOT NULL REFERENCES memory (alias) ON DELETE CASCADE,
+            target INTEGER NOT NULL REFERENCES memory (alias) ON DELETE CASCADE,
+            score REAL NOT NULL,
+            signals TEXT NOT NULL,
+            type TEXT NOT NULL,
+            status TEXT NOT NULL,
+            created_at REAL NOT NULL,
+            updated_at REAL NOT NULL,
+            UNIQUE (source, target)
+        ) STRICT;
+        CREATE INDEX suggestion_target ON suggestion (target);
+        CREATE INDEX suggestion_status ON suggestion (status, score);
+
+        CREATE TABLE errand (
+            name TEXT PRIMARY KEY,
+            due_at REAL NOT NULL,
+            done_at REAL NOT NULL
+        ) STRICT;
+    """,
+    "0003 which memories are shown together": """
+        CREATE TABLE meeting (
+            one INTEGER NOT NULL REFERENCES memory (alias) ON DELETE CASCADE,
+            other INTEGER NOT NULL REFERENCES memory (alias) ON DELETE CASCADE,
+            count INTEGER NOT NULL,
+            last_at REAL NOT NULL,
+            PRIMARY KEY (one, other)
+        ) STRICT, WITHOUT ROWID; -- one < other
+        CREATE INDEX meeting_other ON meeting (other);
+    """,
 }
 """Expand first, contract in a later release: an older Lore may still have the file open."""

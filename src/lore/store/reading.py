@@ -1,21 +1,27 @@
 """Reading: the store as one namespace sees it, in SQL."""
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from typing import Any, Literal, cast
 
 import numpy as np
 
-from lore.model import Cause, Counts, Entry, Filter, Link, Memory, Trace
-from lore.store import sql
-from lore.store.base import Reader
+from lore.model import Cause, Counts, Entry, Filter, Link, Memory, Order, Trace
+from lore.store import sql, suggesting
+from lore.store.base import Meeting, Reader, Suggestion
 from lore.store.meaning import Meaning, Scope
-from lore.vectors import Vector
+from lore.vectors import Vector, unpacked
 
 WORD_WEIGHTS = "4.0, 2.0, 1.0, 1.0"
 """How much a word counts in title, summary, content and context."""
 
+ORDERS: dict[Order, str] = {
+    "newest": "m.created_at DESC, m.alias DESC",
+    "importance": "m.importance DESC, m.created_at DESC, m.alias DESC",
+    "use": "t.access_count DESC, m.created_at DESC, m.alias DESC",
+}
 STRENGTH = f"-bm25(words, {WORD_WEIGHTS})"
 MATCHING_BEST = f"""
     SELECT m.id, best.strength FROM (
@@ -33,6 +39,8 @@ MATCHING_ALL = f"""
 
 SCORED_AT_MOST = 3_000
 """Among how many occurrences of its words a question chooses."""
+
+_ASCII_RUN = re.compile(r"[\x01-\x7f]+")
 
 CHAIN_LIMIT = 1_000
 """A tree deeper than this is a cycle, which the writers prevent."""
@@ -73,15 +81,32 @@ class SqlReader(Reader):
         )
         return [id for (id,) in rows]
 
-    def select(self, where: Filter, limit: int) -> list[Memory]:
-        clause, parameters = sql.passing(where)
+    def ids_of(self, noun: Literal["memory", "link"], aliases: Iterable[int]) -> dict[int, str]:
+        seen = {"memory": f"{self._sight('n')}", "link": f"{self._sight('s')} AND {self._sight('e')}"}
+        ends = " JOIN memory s ON s.alias = n.source JOIN memory e ON e.alias = n.target"
         rows = self._rows(
-            f"{sql.MEMORY_ROWS} WHERE {self._sight()}{clause}"
-            " ORDER BY m.created_at DESC, m.alias DESC LIMIT :limit",
+            f"SELECT n.alias, n.id FROM {noun} n{ends if noun == 'link' else ''}"
+            f" WHERE n.alias IN (SELECT value FROM json_each(:aliases)) AND {seen[noun]}",
+            aliases=json.dumps(list(aliases)),
+        )
+        return dict(cast(list[tuple[int, str]], rows))
+
+    def select(self, where: Filter, limit: int, order: Order = "newest") -> list[Memory]:
+        clause, parameters = sql.passing(where)
+        first = f"ORDER BY {ORDERS[order]}"
+        rows = self._rows(
+            f"{sql.MEMORY_ROWS} WHERE m.alias IN ("  # sorts without the texts
+            "SELECT m.alias FROM memory m CROSS JOIN trace t ON t.memory = m.alias"
+            f" WHERE {self._sight()}{clause} {first} LIMIT :limit) {first}",
             limit=limit,
             **parameters,
         )
         return [sql.memory_of(row) for row in rows]
+
+    def ids(self, where: Filter) -> list[str]:
+        clause, parameters = sql.passing(where)
+        newest = f"WHERE {self._sight()}{clause} ORDER BY m.created_at DESC, m.alias DESC"
+        return [id for (id,) in self._rows(f"SELECT m.id FROM memory m {newest}", **parameters)]
 
     def count(self, where: Filter) -> int:
         clause, parameters = sql.passing(where)
@@ -139,6 +164,19 @@ class SqlReader(Reader):
         bounded = f"SELECT 1 FROM words WHERE words MATCH :term LIMIT {SCORED_AT_MOST + 1}"
         return int(self._rows(f"SELECT count(*) FROM ({bounded})", term=term)[0][0])
 
+    def containing(self, text: str, where: Filter) -> list[str]:
+        """SQLite folds the case of ASCII only: it looks for the longest such part, the rest is done here."""
+        wanted = text.lower()
+        clause, parameters = sql.passing(where)
+        rows = self._rows(
+            f"SELECT m.id, m.title, m.type, m.content FROM memory m WHERE {self._sight()}{clause} AND"
+            " (instr(lower(m.title), :part) OR instr(lower(m.type), :part) OR instr(lower(m.content), :part))"
+            " ORDER BY m.alias",
+            part=max(_ASCII_RUN.findall(wanted), key=len, default=""),
+            **parameters,
+        )
+        return [id for id, *fields in rows if any(wanted in field.lower() for field in fields)]
+
     def near(self, vector: Vector, model: str, limit: int, where: Filter) -> dict[str, float]:
         clause, parameters = sql.passing(where)
         scope = Scope(self._source, f"{self._sight()}{clause}", {"namespace": self._namespace, **parameters})
@@ -154,12 +192,30 @@ class SqlReader(Reader):
             vector, model, known
         )
 
+    def vectors(self, model: str, ids: Iterable[str]) -> dict[str, Vector]:
+        rows = self._rows(
+            "SELECT m.id, v.data FROM memory m JOIN vector v ON v.memory = m.alias"
+            f" WHERE v.model = :model AND m.id IN ({sql.IDS}) AND {self._sight()}",
+            model=model,
+            ids=sql.listed_ids(ids),
+        )
+        return {id: unpacked(data) for id, data in rows}
+
+    def meetings(self, ids: Iterable[str]) -> list[Meeting]:
+        rows = self._rows(
+            "SELECT a.id, b.id, t.count, t.last_at FROM meeting t JOIN memory a ON a.alias = t.one"
+            f" JOIN memory b ON b.alias = t.other WHERE t.one IN ({sql.ENDS}) AND t.other IN ({sql.ENDS})"
+            f" AND {self._sight('a')} AND {self._sight('b')}",
+            ids=sql.listed_ids(ids),
+        )
+        return [Meeting(*row) for row in rows]
+
     # --- trees and links
     def roots(self, where: Filter) -> list[Trace]:
         clause, parameters = sql.passing(where)
         rows = self._rows(
             "SELECT m.id, m.importance, m.created_at, t.access_count, t.last_reinforced_at, t.activation,"
-            " t.activated_at FROM memory m JOIN trace t ON t.memory = m.alias"
+            " t.activated_at, m.type FROM memory m JOIN trace t ON t.memory = m.alias"
             f" WHERE {self._sight()}{clause} AND NOT EXISTS ("
             "SELECT 1 FROM link l JOIN memory p ON p.alias = l.source WHERE l.target = m.alias"
             " AND l.kind = 'hierarchical' AND l.active = 1 AND p.forgotten_at IS NULL"
@@ -238,6 +294,28 @@ class SqlReader(Reader):
             ids=sql.listed_ids([id]),
         )
         return [sql.link_of(row) for row in rows]
+
+    # --- suggested links
+    def get_suggestions(self, ids: Iterable[str]) -> dict[str, Suggestion]:
+        found = self._suggestions(f"g.id IN ({sql.IDS})", ids=sql.listed_ids(ids))
+        return {suggestion.id: suggestion for suggestion in found}
+
+    def suggestions_about(self, ids: Iterable[str]) -> list[Suggestion]:
+        touching = f"(g.source IN ({sql.ENDS}) OR g.target IN ({sql.ENDS}))"
+        return self._suggestions(touching, ids=sql.listed_ids(ids))
+
+    def pending_suggestions(self, limit: int, min_score: float) -> list[Suggestion]:
+        best = f"{suggesting.PENDING} AND g.score >= :min_score ORDER BY g.score DESC, g.id LIMIT :limit"
+        return self._suggestions(best, min_score=min_score, limit=limit)
+
+    def count_pending_suggestions(self) -> int:
+        sight = f"{self._sight('s')} AND {self._sight('e')}"
+        rows = suggesting.ROWS.format(sight=sight)
+        return int(self._rows(f"SELECT count(*) FROM ({rows} AND {suggesting.PENDING})")[0][0])
+
+    def _suggestions(self, condition: str, **parameters: Any) -> list[Suggestion]:
+        rows = suggesting.ROWS.format(sight=f"{self._sight('s')} AND {self._sight('e')}")
+        return [suggesting.suggestion_of(row) for row in self._rows(f"{rows} AND {condition}", **parameters)]
 
     # --- the past
     def history(self, id: str) -> list[Entry]:

@@ -4,7 +4,8 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from lore.model import SHARED, Filter, Link, Memory
+from lore.model import DETAILS, SHARED, Filter, Link, Memory
+from lore.ranking.category import BY_KIND, IMPORTANCE, OTHERWISE
 
 USE = (
     "access_count",
@@ -57,6 +58,20 @@ BELOW = """
                 WHERE c.namespace IN {sight} AND l.kind = 'hierarchical' AND l.active = 1
         ) SELECT node FROM below
     )""".format(sight=f"(:namespace, '{SHARED}')")
+
+LEVEL = f"""
+    (m.depth = :level OR {DETAILS} <= :level AND :level < m.depth OR m.depth < :level AND NOT EXISTS (
+        SELECT 1 FROM link l CROSS JOIN memory c ON c.alias = l.target WHERE l.source = m.alias
+            AND l.kind = 'hierarchical' AND l.active = 1 AND {CURRENT.format(m="c")}
+            AND c.namespace IN (:namespace, '{SHARED}')
+    ))"""
+CATEGORY = (
+    "CASE"
+    + "".join(f" WHEN m.type = '{name}' THEN '{name}'" for name in IMPORTANCE)
+    + "".join(f" WHEN m.kind = '{kind}' THEN '{name}'" for kind, name in BY_KIND.items())
+    + f" ELSE '{OTHERWISE}' END"
+)
+"""`category_of` in SQL."""
 
 Row = tuple[Any, ...]
 Parameters = dict[str, Any]
@@ -123,7 +138,8 @@ def passing(where: Filter) -> tuple[str, Parameters]:
         clauses.append("m.superseded_by IS NULL")
     for column, values in _sets(where).items():
         if values:
-            clauses.append(f"m.{column} IN (SELECT value FROM json_each(:{column}s))")
+            subject = CATEGORY if column == "category" else f"m.{column}"
+            clauses.append(f"{subject} IN (SELECT value FROM json_each(:{column}s))")
             parameters[f"{column}s"] = json.dumps(sorted(values))
     if where.other_kinds:
         clauses.append("m.kind NOT IN (SELECT value FROM json_each(:other_kinds))")
@@ -137,15 +153,18 @@ def passing(where: Filter) -> tuple[str, Parameters]:
     if where.updated_after is not None:
         clauses.append("m.updated_at >= :updated_after")
         parameters["updated_after"] = where.updated_after
-    if where.roots:
-        clauses.append("m.depth = 0")
-    if where.under is not None:
-        clauses.append(BELOW)
-        parameters["under"] = listed_ids([where.under])
     if where.ids is not None:
         clauses.append(f"m.id IN ({IDS})")
         parameters["ids"] = listed_ids(where.ids)
+    clauses += _places(where)
+    parameters |= {"level": where.level, "under": listed_ids([where.under or ""])}
     return "".join(f" AND {clause}" for clause in clauses), parameters
+
+
+def _places(where: Filter) -> list[str]:
+    """Where in the trees."""
+    asked = {"m.depth = 0": where.roots, LEVEL: where.level is not None, BELOW: where.under is not None}
+    return [clause for clause, wanted in asked.items() if wanted]
 
 
 def _sets(where: Filter) -> Mapping[str, frozenset[str]]:
@@ -157,4 +176,5 @@ def _sets(where: Filter) -> Mapping[str, frozenset[str]]:
         "source_type": where.source_types,
         "session": where.sessions,
         "title": where.titles,
+        "category": where.categories,
     }

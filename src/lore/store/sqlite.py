@@ -10,7 +10,7 @@ import apsw
 from lore.errors import Unavailable
 from lore.model import Cause, Finding
 from lore.ranking.decay import ACTIVATION_FADE_PER_DAY
-from lore.store import care, opening, sql
+from lore.store import care, opening, sql, suggesting
 from lore.store.base import Passage, Reader, Store, Writer
 from lore.store.connections import DERIVED, Connections
 from lore.store.meaning import Meaning
@@ -36,6 +36,12 @@ LEND = """
         activated_at = :now
     FROM (SELECT m.alias, gain.value AS gain FROM json_each(:lent) gain JOIN memory m ON m.id = gain.key) g
     WHERE trace.memory = g.alias
+"""
+MEET = f"""
+    INSERT INTO meeting (one, other, count, last_at)
+        SELECT a.alias, b.alias, 1, :now FROM memory a JOIN memory b ON a.alias < b.alias
+        WHERE a.id IN ({sql.IDS}) AND b.id IN ({sql.IDS})
+    ON CONFLICT DO UPDATE SET count = count + 1, last_at = :now
 """
 UNEMBEDDED = """
     SELECT m.alias, m.id, e.version, m.title, m.summary, m.content, m.context
@@ -81,10 +87,15 @@ class SqliteStore(Store):
                 writer.expire()
 
     # --- derived state
-    def touch(self, used: Iterable[str], lent: Mapping[str, float], now: float) -> None:
+    def touch(
+        self, used: Iterable[str], lent: Mapping[str, float], now: float, together: bool = False
+    ) -> None:
+        shown = {"ids": sql.listed_ids(used), "now": now}
         with self._connections.writing(DERIVED) as connection:
             run = _runner(connection)
-            run(COUNT_USE, {"ids": sql.listed_ids(used), "now": now})
+            run(COUNT_USE, shown)
+            if together:
+                run(MEET, shown)
             if lent:
                 run(LEND, {"lent": json.dumps(dict(lent)), "now": now, "fade": ACTIVATION_FADE_PER_DAY})
 
@@ -116,6 +127,23 @@ class SqliteStore(Store):
     def _count_embedded(self, comparison: str, model: str) -> int:
         rows = self._read(f"SELECT count(*) FROM embedding WHERE model {comparison} :model", {"model": model})
         return int(rows[0][0])
+
+    def claim(self, errand: str, now: float, until: float) -> float | None:
+        asked = {"name": errand, "now": now}
+        if self._read(suggesting.DUE, asked):
+            return None
+        with self._connections.writing(DERIVED) as connection:
+            run = _runner(connection)
+            if run(suggesting.DUE, asked):
+                return None
+            known = run(suggesting.KNOWN, {"name": errand})
+            done_at = float(known[0][0]) if known else 0.0
+            run(suggesting.SCHEDULE, {"name": errand, "due_at": until, "done_at": done_at})
+            return done_at
+
+    def schedule(self, errand: str, done_at: float, due_at: float) -> None:
+        with self._connections.writing(DERIVED) as connection:
+            _runner(connection)(suggesting.SCHEDULE, {"name": errand, "due_at": due_at, "done_at": done_at})
 
     # --- care
     def last_write_at(self) -> float | None:

@@ -9,8 +9,8 @@ import numpy as np
 
 from lore.errors import Invalid, NotFound, Unavailable
 from lore.model import SHARED, Cause, Link, Memory, new_id
-from lore.store import sql
-from lore.store.base import Writer
+from lore.store import sql, suggesting
+from lore.store.base import Suggestion, Writer
 from lore.store.index.codes import code_of
 from lore.store.meaning import Meaning
 from lore.store.reading import SqlReader
@@ -153,6 +153,12 @@ class SqlWriter(SqlReader, Writer):
     def expire(self) -> None:
         """The transaction is over; whoever still holds this writer must not write outside of one."""
         self._source = _expired
+
+    def put_suggestions(self, suggestions: Iterable[Suggestion]) -> None:
+        suggesting.put(suggestions, self._source)
+
+    def expire_suggestions(self, before: float) -> int:
+        return len(self._source(suggesting.EXPIRE, {"before": before}))
 
     def _note(self, noun: str, id: str, before: Any, after: Any) -> None:
         entry = {"noun": noun, "id": id, "before": _json(before), "after": _json(after)}

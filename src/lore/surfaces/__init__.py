@@ -2,12 +2,24 @@
 
 from lore.errors import Invalid
 from lore.surfaces.base import Reply, Surface, Tool
+from lore.surfaces.graph import GRAPH
+from lore.surfaces.official import OFFICIAL
+from lore.surfaces.scored import SCORED
 from lore.surfaces.tree import TREE
+from lore.surfaces.tree_first import TREE_FIRST
+from lore.surfaces.typed import TYPED
 from lore.text import listed
 
 __all__ = ["SURFACES", "Reply", "Surface", "Tool", "surfaces_named"]
 
-SURFACES: dict[str, Surface] = {"tree": TREE}
+SURFACES: dict[str, Surface] = {
+    "tree": TREE,
+    "tree-first": TREE_FIRST,
+    "scored": SCORED,
+    "typed": TYPED,
+    "graph": GRAPH,
+    "official": OFFICIAL,
+}
 ALL = "all"
 
 
@@ -28,7 +40,7 @@ def surfaces_named(names: str) -> list[Surface]:
 def _refuse_clash(surfaces: list[Surface]) -> None:
     names: dict[str, str] = {}
     for surface in surfaces:
-        for tool in surface.tools:
+        for tool in surface.names():
             if tool in names:
                 raise Invalid(
                     f"surfaces {names[tool]} and {surface.name} both have a tool {tool!r}; choose one"

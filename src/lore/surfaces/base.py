@@ -25,6 +25,12 @@ class Reply:
         return self.text or (compact(self.data),)
 
 
+class Arguments(BaseModel):
+    """The arguments of a tool that has many, or an object among them: a function may take one whole."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
     """One function of a surface, with all that a door needs to offer it."""
@@ -39,17 +45,32 @@ class Tool:
     read_only: bool
     destructive: bool
     idempotent: bool
+    aliases: tuple[str, ...] = ()
 
     def __call__(self, lore: Lore, arguments: Mapping[str, Any]) -> Reply:
         """Check the arguments, then answer; LoreErrors carry the dialect's own words."""
-        return self.function(lore, **self._checked(arguments))
+        checked = self._checked(arguments)
+        if isinstance(checked, Arguments):
+            return self.function(lore, checked)
+        return self.function(lore, **{name: getattr(checked, name) for name in self.arguments.model_fields})
 
-    def _checked(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def _checked(self, arguments: Mapping[str, Any]) -> BaseModel:
         try:
-            checked = self.arguments.model_validate(dict(arguments))
+            return self.arguments.model_validate(dict(arguments))
         except ValidationError as error:
             raise Invalid(f"{self.name}: {_complaint(error, self.arguments)}") from None
-        return {name: getattr(checked, name) for name in self.arguments.model_fields}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resource:
+    """Something a client may read, and be told about when it has changed."""
+
+    uri: str
+    name: str
+    title: str
+    description: str
+    read: Callable[[Lore], str]
+    mime_type: str = "application/json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +78,23 @@ class Surface:
     """A dialect: a name, what an agent should know about it, and its tools in order.
 
     alone: its tools have the names of another surface's, so it is never part of `all`.
+    adopts: an empty store begins with the graph in the file that the settings name.
     """
 
     name: str
     instructions: str
     alone: bool = False
+    adopts: bool = False
     tools: dict[str, Tool] = field(default_factory=dict)
+    resources: dict[str, Resource] = field(default_factory=dict)
+
+    def names(self) -> dict[str, Tool]:
+        """Every name that a tool can be called by; only its own is listed."""
+        return {name: tool for tool in self.tools.values() for name in (tool.name, *tool.aliases)}
+
+    def offer(self, resource: Resource) -> None:
+        """Let clients read something."""
+        self.resources[resource.uri] = resource
 
     def tool(
         self,
@@ -72,6 +104,7 @@ class Surface:
         read_only: bool = False,
         destructive: bool = False,
         idempotent: bool = False,
+        aliases: tuple[str, ...] = (),
     ) -> Callable[[Callable[..., Reply]], Callable[..., Reply]]:
         """Register a function under its own name; its docstring is the description."""
 
@@ -88,6 +121,7 @@ class Surface:
                 read_only=read_only,
                 destructive=destructive,
                 idempotent=idempotent or read_only,
+                aliases=aliases,
             )
             return function
 
@@ -100,9 +134,12 @@ def compact(data: Any) -> str:
 
 
 def _arguments_of(function: Callable[..., Reply]) -> type[BaseModel]:
-    """The parameters after `lore`, as a model that checks them."""
+    """The parameters after `lore`, as a model that checks them; a single one may be that model."""
     hints = get_type_hints(function, include_extras=True)
     parameters = list(inspect.signature(function).parameters.values())[1:]
+    whole = hints[parameters[0].name] if len(parameters) == 1 else None
+    if inspect.isclass(whole) and issubclass(whole, Arguments):
+        return whole
     fields: dict[str, Any] = {
         p.name: (hints[p.name], ... if p.default is p.empty else p.default) for p in parameters
     }

@@ -1,0 +1,100 @@
+"""watching: what clients may read, and telling those who asked when it has changed, in both protocol eras."""
+
+import functools
+from collections.abc import Iterable, Mapping
+
+import anyio
+import anyio.to_thread
+from mcp import MCPError
+from mcp.server import ServerRequestContext
+from mcp.server.session import ServerSession
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourceUpdated
+from mcp_types import (
+    INVALID_PARAMS,
+    EmptyResult,
+    ListResourcesResult,
+    PaginatedRequestParams,
+    ReadResourceRequestParams,
+    ReadResourceResult,
+    SubscribeRequestParams,
+    TextResourceContents,
+    UnsubscribeRequestParams,
+)
+from mcp_types import Resource as OfferedResource
+
+from lore.engine import Lore
+from lore.errors import LoreError
+from lore.surfaces.base import Resource
+from lore.text import listed, preview
+
+
+class Watching:
+    """The resources of one server and who watches them.
+
+    Old clients subscribe by connection, new ones listen on a stream of their own.
+    """
+
+    def __init__(self, lore: Lore, resources: Mapping[str, Resource]) -> None:
+        self._lore = lore
+        self._resources = resources
+        self._bus = InMemorySubscriptionBus()
+        self._sessions: dict[tuple[str, int], ServerSession] = {}
+        self.listen = ListenHandler(self._bus)
+
+    async def list(
+        self, context: ServerRequestContext, params: PaginatedRequestParams | None
+    ) -> ListResourcesResult:
+        return ListResourcesResult(resources=[_offered(resource) for resource in self._resources.values()])
+
+    async def read(
+        self, context: ServerRequestContext, params: ReadResourceRequestParams
+    ) -> ReadResourceResult:
+        resource = self._known(str(params.uri))
+        try:
+            text = await anyio.to_thread.run_sync(functools.partial(resource.read, self._lore))
+        except LoreError as error:
+            raise MCPError(INVALID_PARAMS, str(error)) from error
+        content = TextResourceContents(uri=resource.uri, mime_type=resource.mime_type, text=text)
+        return ReadResourceResult(contents=[content])
+
+    async def subscribe(self, context: ServerRequestContext, params: SubscribeRequestParams) -> EmptyResult:
+        self._sessions[_watcher(self._known(str(params.uri)).uri, context)] = context.session
+        return EmptyResult()
+
+    async def unsubscribe(
+        self, context: ServerRequestContext, params: UnsubscribeRequestParams
+    ) -> EmptyResult:
+        self._sessions.pop(_watcher(str(params.uri), context), None)
+        return EmptyResult()
+
+    async def tell(self, uris: Iterable[str]) -> None:
+        """These have changed; a connection that is gone is forgotten."""
+        for uri in uris:
+            await self._bus.publish(ResourceUpdated(uri))
+            for watcher, session in list(self._sessions.items()):
+                if watcher[0] == uri:
+                    try:
+                        await session.send_resource_updated(uri)
+                    except (anyio.ClosedResourceError, anyio.BrokenResourceError):
+                        self._sessions.pop(watcher, None)
+
+    def _known(self, uri: str) -> Resource:
+        if uri not in self._resources:
+            message = f"unknown resource {preview(uri, 80)!r}; known: {listed(self._resources)}"
+            raise MCPError(INVALID_PARAMS, message)
+        return self._resources[uri]
+
+
+def _watcher(uri: str, context: ServerRequestContext) -> tuple[str, int]:
+    """A session lives for one request; what the client told at the start lives as long as the connection."""
+    return uri, id(context.session.client_params)
+
+
+def _offered(resource: Resource) -> OfferedResource:
+    return OfferedResource(
+        uri=resource.uri,
+        name=resource.name,
+        title=resource.title,
+        description=resource.description,
+        mime_type=resource.mime_type,
+    )

@@ -1,0 +1,120 @@
+"""adopt: take over the graph in another memory server's JSONL file; doing it twice changes nothing."""
+
+import json
+import stat
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lore.engine.observe import Subject, check, introduced
+from lore.engine.relate import Relation, related
+from lore.engine.relate import check as check_relation
+from lore.errors import Invalid, NotFound
+from lore.model import Cause
+from lore.store import Store, Writer
+
+SIZE_LIMIT_BYTES = 50 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Adopted:
+    """How many lines were taken over; skipped: not understood. refused: understood, but not storable."""
+
+    entities: int = 0
+    relations: int = 0
+    refused: int = 0
+    skipped: int = 0
+
+
+def file_within(path: str, roots: Sequence[Path]) -> Path:
+    """The file that `path` really leads to, if it lies below one of the folders that may be read."""
+    if not path.strip():
+        raise Invalid("source_path is empty; name a JSONL file")
+    try:
+        real = Path(path).expanduser().resolve()
+        allowed = [root.expanduser().resolve() for root in roots]
+    except (OSError, RuntimeError, ValueError) as error:
+        raise Invalid(f"source_path cannot be used: {error}") from None
+    if not any(real.is_relative_to(root) for root in allowed):
+        named = ", ".join(str(root) for root in roots)
+        raise Invalid(f"Only files below {named} can be imported; LORE_IMPORT_ROOTS names more folders")
+    return real
+
+
+def lines_of(path: Path) -> list[str]:
+    """The lines of a regular file that is not too large."""
+    try:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            raise Invalid(f"{path} is not a regular file")
+        if status.st_size > SIZE_LIMIT_BYTES:
+            raise Invalid(f"{path} has {status.st_size:,} bytes; the limit is {SIZE_LIMIT_BYTES:,}")
+        text = path.read_text(encoding="utf-8", errors="surrogateescape")
+    except FileNotFoundError:
+        raise NotFound(f"Source file not found: {path}") from None
+    except OSError as error:
+        raise Invalid(f"{path} cannot be read: {error.strerror}") from None
+    return [line for line in text.split("\n") if line.strip()]
+
+
+def adopt(
+    lines: Iterable[str],
+    *,
+    faithful: bool,
+    store: Store,
+    namespace: str,
+    cause: Cause,
+    now: float,
+) -> Adopted:
+    """Everything in one transaction. Entities gain what is new to them.
+
+    faithful: keep relations whose ends do not exist, and make no inverses; otherwise the reverse.
+    """
+    counts = {"entities": 0, "relations": 0, "refused": 0, "skipped": 0}
+    with store.transaction(namespace, cause, now) as writer:
+        for item in _items(lines):
+            counts[_taken(item, faithful, writer, namespace, now)] += 1
+    return Adopted(**counts)
+
+
+def _items(lines: Iterable[str]) -> Iterator[Subject | Relation | None]:
+    for line in lines:
+        try:
+            fields = json.loads(line)
+        except (ValueError, RecursionError):
+            yield None
+            continue
+        yield _understood(fields) if isinstance(fields, dict) else None
+
+
+def _understood(fields: Mapping[str, Any]) -> Subject | Relation | None:
+    match fields:
+        case {"type": "entity", "name": str(name)} if name:
+            kind, told = fields.get("entityType"), fields.get("observations", [])
+            texts = told if isinstance(told, list) and all(isinstance(text, str) for text in told) else None
+            if texts is None or not isinstance(kind, str | None):
+                return None
+            return Subject(name=name, type=kind or None, observations=tuple(texts))
+        case {"type": "relation", "from": str(source), "to": str(target), "relationType": str(kind)}:
+            return Relation(source=source, target=target, type=kind)
+    return None
+
+
+def _taken(
+    item: Subject | Relation | None, faithful: bool, writer: Writer, namespace: str, now: float
+) -> str:
+    """What became of one line."""
+    if item is None:
+        return "skipped"
+    try:
+        check(item) if isinstance(item, Subject) else check_relation(item)
+    except Invalid:
+        return "refused"
+    if isinstance(item, Subject):
+        introduced([item], merge=True, writer=writer, namespace=namespace, now=now)
+        return "entities"
+    [result] = related(
+        [item], pairs=not faithful, imply=faithful, writer=writer, namespace=namespace, now=now
+    )
+    return "skipped" if result.missing and not faithful else "relations"

@@ -1,0 +1,87 @@
+"""ponder: find reflections by meaning and words, within who, about what and in which mood."""
+
+from dataclasses import dataclass, replace
+
+from lore.engine.sense import Sense
+from lore.errors import Unavailable
+from lore.model import Filter, Memory
+from lore.ranking import fuse
+from lore.ranking.decay import DAY_SECONDS
+from lore.ranking.limbic import temporal
+from lore.store import Reader
+from lore.text import clean, terms
+
+REFLECTIONS = Filter(kinds=frozenset({"reflection"}))
+WIDER = 3
+HOUR_SECONDS = DAY_SECONDS / 24
+ALL = 100_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thought:
+    """A reflection as the graph shows it; those of other dialects are about a session."""
+
+    memory: Memory
+    target_type: str
+    target_id: int | None
+    author: str
+    mood: str | None
+    score: float = 0.0
+
+
+def ponder(
+    question: str,
+    *,
+    author: str | None,
+    mood: str | None,
+    target_type: str | None,
+    limit: int,
+    reader: Reader,
+    sense: Sense,
+    now: float,
+) -> list[Thought]:
+    """The best reflections for a question; Unavailable without a model. Counts as no use."""
+    vector = sense.of_question(clean(question, "query"))
+    if vector is None:
+        raise Unavailable(sense.trouble or "the embedding model is still loading")
+    asked = {"author": author, "mood": mood, "target_type": target_type}
+    wanted = {name: value for name, value in asked.items() if value is not None}
+    thoughts = {m.id: thought_of(m) for m in reader.select(REFLECTIONS, ALL)}
+    passing = tuple(
+        id for id, thought in thoughts.items() if all(getattr(thought, n) == v for n, v in wanted.items())
+    )
+    where = Filter(kinds=REFLECTIONS.kinds, ids=passing) if wanted else REFLECTIONS
+    near = reader.near(vector, sense.model, WIDER * limit, where)
+    words = reader.matching(terms(question), WIDER * limit, where)
+    likeness = {id: max(0.0, sense.likeness(cosine)) for id, cosine in near.items()}
+    scores = fuse.reciprocal_rank([list(near), list(words)]) if words else likeness
+    found = [_scored(thoughts[id], score, now) for id, score in scores.items() if id in thoughts]
+    return sorted(found, key=lambda thought: (-thought.score, thought.memory.id))[:limit]
+
+
+def thought_of(memory: Memory) -> Thought:
+    """What a reflection says about itself."""
+    about = memory.metadata
+    target = about.get("target_id")
+    return Thought(
+        memory=memory,
+        target_type=str(about.get("target_type", "session")),
+        target_id=target if isinstance(target, int) else None,
+        author=str(about.get("author", memory.source)),
+        mood=str(about["mood"]) if about.get("mood") else None,
+    )
+
+
+def thoughts_about(target_type: str, aliases: list[int], *, reader: Reader) -> dict[int, list[Thought]]:
+    """What was thought about some entities or relations, oldest first."""
+    found: dict[int, list[Thought]] = {alias: [] for alias in aliases}
+    for memory in reversed(reader.select(REFLECTIONS, ALL)):
+        thought = thought_of(memory)
+        if thought.target_type == target_type and thought.target_id in found:
+            found[thought.target_id].append(thought)
+    return found
+
+
+def _scored(thought: Thought, score: float, now: float) -> Thought:
+    fresh = temporal((now - thought.memory.created_at) / HOUR_SECONDS)
+    return replace(thought, score=score * fresh)

@@ -1,0 +1,121 @@
+"""portrait: an entity with what was observed about it; found by name, painted into its words and vector."""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
+
+from lore.model import Filter, Memory
+from lore.ranking.snapshot import snapshot_of
+from lore.store import Reader, Writer
+
+ENTITY, OBSERVATION = "entity", "observation"
+GENERIC_KIND = "generic"
+IMPLIED = "implied"
+"""The flag of an entity that only relations speak of: it holds their end, and is shown to nobody."""
+SIMILAR = "similar"
+"""The flag of an observation that repeats an older one."""
+ALL = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Portrait:
+    """An entity and its observations, oldest first; created and added tell what a call has brought.
+
+    Any other memory can stand for an entity, under a `name` of its own and with its text as observation.
+    """
+
+    entity: Memory
+    name: str
+    observations: tuple[Memory, ...] = ()
+    created: bool = False
+    added: tuple[Memory, ...] = ()
+
+    @property
+    def own(self) -> bool:
+        """Whether this is an entity of the graph rather than another memory in its place."""
+        return self.entity.kind == ENTITY
+
+
+def header_of(name: str, type: str) -> str:
+    """What an entity says of itself, before anything is observed."""
+    return f"{name} ({type})"
+
+
+def entities_named(
+    names: Collection[str], *, reader: Reader, namespace: str, implied: bool = False
+) -> dict[str, Memory]:
+    """By exact name; where the reader's own and a shared one have the same name, the own one."""
+    if not names:
+        return {}
+    where = Filter(kinds=frozenset({ENTITY}), titles=frozenset(names), superseded=True)
+    found = sorted(reader.select(where, ALL), key=lambda m: (m.namespace != namespace, m.created_at, m.alias))
+    entities: dict[str, Memory] = {}
+    for memory in found:
+        if implied or IMPLIED not in memory.flags:
+            entities.setdefault(memory.title, memory)
+    return entities
+
+
+def portraits_of(entities: Iterable[Memory], *, reader: Reader) -> list[Portrait]:
+    """Each with its current observations."""
+    entities = list(entities)
+    below = reader.children([entity.id for entity in entities])
+    known = reader.get([id for ids in below.values() for id in ids])
+    return [
+        Portrait(
+            entity=entity,
+            name=entity.title,
+            observations=tuple(
+                known[id] for id in below[entity.id] if id in known and known[id].kind == OBSERVATION
+            ),
+        )
+        for entity in entities
+    ]
+
+
+def past_of(entity: Memory, *, reader: Reader) -> list[Memory]:
+    """All observations of one entity, superseded ones included, oldest first."""
+    where = Filter(kinds=frozenset({OBSERVATION}), under=entity.id, superseded=True)
+    found = reader.select(where, ALL)
+    parents = reader.parents([memory.id for memory in found])
+    return [memory for memory in reversed(found) if parents.get(memory.id) == entity.id]
+
+
+def all_entities(*, reader: Reader) -> list[Memory]:
+    """Everything in the graph, in the order it came in."""
+    found = reader.select(Filter(kinds=frozenset({ENTITY})), ALL)
+    return sorted(
+        (entity for entity in found if IMPLIED not in entity.flags), key=lambda m: (m.created_at, m.alias)
+    )
+
+
+def repaint(ids: Iterable[str], *, writer: Writer, now: float) -> list[Portrait]:
+    """Let the words and the vector of these entities follow their observations."""
+    ids = list(dict.fromkeys(ids))
+    known = writer.get(ids)
+    entities = [known[id] for id in ids if id in known and known[id].kind == ENTITY]
+    portraits = portraits_of(entities, reader=writer)
+    changed = [
+        replace(portrait.entity, context=text, updated_at=now)
+        for portrait in portraits
+        if (text := _text_of(portrait)) != portrait.entity.context
+    ]
+    stored = {memory.id: memory for memory in writer.put(changed)}
+    return [replace(p, entity=stored.get(p.entity.id, p.entity)) for p in portraits]
+
+
+def repaint_above(observations: Iterable[Memory], *, writer: Writer, now: float) -> None:
+    """The same for whatever entities these observations belong to."""
+    ids = [memory.id for memory in observations if memory.kind == OBSERVATION]
+    if ids:
+        repaint(writer.parents(ids).values(), writer=writer, now=now)
+
+
+def _text_of(portrait: Portrait) -> str:
+    entity = portrait.entity
+    header = f"{header_of(entity.title, entity.type)} [{entity.status}]: "
+    return snapshot_of(header, [_told(memory) for memory in portrait.observations])
+
+
+def _told(observation: Memory) -> str:
+    kind = observation.type
+    return observation.content if kind in ("", GENERIC_KIND) else f"[{kind}] {observation.content}"

@@ -1,0 +1,225 @@
+"""The tools that look after the graph: repetitions, a report, and the import of another server's file."""
+
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from lore.engine import Lore
+from lore.engine.duplicates import CONTAINMENT_THRESHOLD, MEANING_THRESHOLD, Pair
+from lore.engine.portrait import SIMILAR, Portrait
+from lore.engine.split import threshold_of
+from lore.errors import Invalid
+from lore.model import Memory
+from lore.surfaces.base import Reply
+from lore.surfaces.graph.dialect import GRAPH, entity_wanted, model_wanted
+
+
+class DuplicatePair(TypedDict):
+    obs_id_a: int
+    obs_id_b: int
+    obs_text_a: str
+    obs_text_b: str
+    similarity_score: float
+    match_type: str
+
+
+class Duplicate(TypedDict):
+    observation_id: int
+    content: str
+    similarity_flag: int
+
+
+class Cluster(TypedDict):
+    observations: list[Duplicate]
+    size: int
+
+
+class DuplicatesAnswer(TypedDict):
+    entity_name: str
+    total_observations: int
+    duplicates_found: int
+    duplicate_pairs: list[DuplicatePair]
+    clusters: list[Cluster]
+
+
+class Summary(TypedDict):
+    total_entities: int
+    total_observations: int
+    split_candidates_count: int
+    flagged_observations_count: int
+    stale_entities_count: int
+    large_entities_count: int
+
+
+class SplitCandidate(TypedDict):
+    entity_name: str
+    entity_type: str
+    observation_count: int
+    threshold: int
+    split_score: float
+
+
+class Flagged(TypedDict):
+    entity_name: str
+    observation_id: int
+    observation_text: str
+    similarity_flag: int
+
+
+class StaleEntity(TypedDict):
+    entity_name: str
+    entity_type: str
+    status: str
+    last_accessed_days_ago: int
+    access_count: int
+    observation_count: int
+
+
+class LargeEntity(TypedDict):
+    entity_name: str
+    entity_type: str
+    observation_count: int
+    threshold: int
+
+
+class ReportAnswer(TypedDict):
+    summary: Summary
+    split_candidates: list[SplitCandidate]
+    flagged_observations: list[Flagged]
+    stale_entities: list[StaleEntity]
+    large_entities: list[LargeEntity]
+
+
+class MigrateAnswer(TypedDict):
+    entities_imported: int
+    relations_imported: int
+    errors: int
+    skipped: int
+
+
+@GRAPH.tool(title="Find repeated observations", answer=DuplicatesAnswer, read_only=True)
+def find_duplicate_observations(
+    lore: Lore,
+    entity_name: str,
+    threshold: Annotated[float, Field(description="Least likeness in meaning.")] = MEANING_THRESHOLD,
+    containment_threshold: Annotated[
+        float, Field(description="Least share of a short text's words in one twice as long.")
+    ] = CONTAINMENT_THRESHOLD,
+) -> Reply:
+    """Observations of an entity that say the same, as pairs and clusters. Changes nothing."""
+    for name, value in (("threshold", threshold), ("containment_threshold", containment_threshold)):
+        if not 0 <= value <= 1:
+            raise Invalid(f"{name} is {value}; it must be between 0 and 1")
+    with entity_wanted(), model_wanted():
+        found = lore.graph.duplicates(entity_name, threshold, containment_threshold)
+    return Reply(
+        DuplicatesAnswer(
+            entity_name=entity_name,
+            total_observations=len(found.portrait.observations),
+            duplicates_found=len(found.pairs),
+            duplicate_pairs=[_pair(pair) for pair in found.pairs],
+            clusters=[_cluster(cluster) for cluster in found.clusters],
+        )
+    )
+
+
+@GRAPH.tool(title="Report on the graph", answer=ReportAnswer, read_only=True)
+def consolidation_report(
+    lore: Lore,
+    stale_days: Annotated[float, Field(description="Unused for so many days is stale.")] = 90.0,
+) -> Reply:
+    """What wants attention: entities to split, flagged observations, stale and large entities."""
+    audit = lore.graph.audit(stale_days)
+    answer = ReportAnswer(
+        summary=Summary(
+            total_entities=audit.entities,
+            total_observations=audit.observations,
+            split_candidates_count=len(audit.splits),
+            flagged_observations_count=len(audit.flagged),
+            stale_entities_count=len(audit.stale),
+            large_entities_count=len(audit.large),
+        ),
+        split_candidates=[
+            SplitCandidate(
+                entity_name=split.portrait.name,
+                entity_type=split.portrait.entity.type,
+                observation_count=split.count,
+                threshold=split.threshold,
+                split_score=round(split.score, 4),
+            )
+            for split in audit.splits
+        ],
+        flagged_observations=[_flagged(portrait, memory) for portrait, memory in audit.flagged],
+        stale_entities=[_stale(stale.portrait, stale.days) for stale in audit.stale],
+        large_entities=[_large(portrait) for portrait in audit.large],
+    )
+    return Reply(answer)
+
+
+@GRAPH.tool(title="Import a memory file", answer=MigrateAnswer, idempotent=True)
+def migrate(
+    lore: Lore,
+    source_path: Annotated[str, Field(description="A JSONL file of the official memory server.")] = "",
+) -> Reply:
+    """Import entities and relations from JSONL; running it again adds nothing twice."""
+    roots = [Path(root.strip()) for root in lore.tuning.import_roots.split(",") if root.strip()]
+    adopted = lore.graph.adopt(source_path, roots)
+    return Reply(
+        MigrateAnswer(
+            entities_imported=adopted.entities,
+            relations_imported=adopted.relations,
+            errors=adopted.refused,
+            skipped=adopted.skipped,
+        )
+    )
+
+
+def _pair(pair: Pair) -> DuplicatePair:
+    return DuplicatePair(
+        obs_id_a=pair.one.alias,
+        obs_id_b=pair.other.alias,
+        obs_text_a=pair.one.content,
+        obs_text_b=pair.other.content,
+        similarity_score=round(pair.score, 4),
+        match_type=pair.measure,
+    )
+
+
+def _cluster(memories: tuple[Memory, ...]) -> Cluster:
+    items = [
+        Duplicate(observation_id=m.alias, content=m.content, similarity_flag=int(SIMILAR in m.flags))
+        for m in memories
+    ]
+    return Cluster(observations=items, size=len(items))
+
+
+def _flagged(portrait: Portrait, memory: Memory) -> Flagged:
+    return Flagged(
+        entity_name=portrait.name,
+        observation_id=memory.alias,
+        observation_text=memory.content,
+        similarity_flag=1,
+    )
+
+
+def _stale(portrait: Portrait, days: float) -> StaleEntity:
+    entity = portrait.entity
+    return StaleEntity(
+        entity_name=portrait.name,
+        entity_type=entity.type,
+        status=entity.status,
+        last_accessed_days_ago=int(days),
+        access_count=entity.access_count,
+        observation_count=len(portrait.observations),
+    )
+
+
+def _large(portrait: Portrait) -> LargeEntity:
+    return LargeEntity(
+        entity_name=portrait.name,
+        entity_type=portrait.entity.type,
+        observation_count=len(portrait.observations),
+        threshold=threshold_of(portrait.entity),
+    )

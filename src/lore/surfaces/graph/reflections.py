@@ -1,0 +1,111 @@
+"""The tools for reflections: prose about an entity, a relation, a session, or everything."""
+
+from typing import Annotated, Literal, get_args
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from lore.engine import Lore
+from lore.engine.ponder import Thought, thought_of
+from lore.engine.portrait import ENTITY
+from lore.errors import Invalid, NotFound
+from lore.model import Draft
+from lore.surfaces.base import Reply
+from lore.surfaces.graph.dialect import GRAPH, check_query, model_wanted, stamp
+
+Target = Literal["entity", "session", "relation", "global"]
+SHORT = 200
+
+
+class Reflection(TypedDict):
+    id: int
+    target_type: str
+    target_id: int | None
+    author: str
+    content: str
+    mood: str | None
+    created_at: str
+
+
+class Found(Reflection):
+    score: float
+
+
+class ReflectionAnswer(TypedDict):
+    result: Reflection
+
+
+class ReflectionsAnswer(TypedDict):
+    results: list[Found]
+
+
+@GRAPH.tool(title="Add a reflection", answer=ReflectionAnswer)
+def add_reflection(
+    lore: Lore,
+    target_type: Target,
+    content: Annotated[str, Field(description="Free prose.")],
+    author: str = "sofia",
+    mood: Annotated[str | None, Field(description="E.g. insight, duda, satisfaccion.")] = None,
+    target_id: Annotated[int | None, Field(description="Id of the entity or relation.")] = None,
+) -> Reply:
+    """Add a narrative reflection on an entity, a relation, a session, or globally."""
+    for name, text in (("author", author), ("mood", mood or "")):
+        if len(text) > SHORT:
+            raise Invalid(f"{name} too long: {len(text)} characters (at most {SHORT})")
+    _check_target(lore, target_type, target_id)
+    about = {"target_type": target_type, "target_id": target_id, "author": author, "mood": mood}
+    draft = Draft(
+        content=content, kind="reflection", type="note", source=author, metadata=about, at_once=True
+    )
+    return Reply(ReflectionAnswer(result=_reflection(thought_of(lore.remember(draft)))))
+
+
+@GRAPH.tool(title="Search reflections", answer=ReflectionsAnswer, read_only=True)
+def search_reflections(
+    lore: Lore,
+    query: str,
+    author: str | None = None,
+    mood: str | None = None,
+    target_type: Target | None = None,
+    limit: int = 10,
+) -> Reply:
+    """Find reflections by meaning and words, within author, mood and target type."""
+    check_query(query, limit)
+    with model_wanted():
+        thoughts = lore.graph.ponder(query, author, mood, target_type, limit)
+    return Reply(ReflectionsAnswer(results=[_found(thought) for thought in thoughts]))
+
+
+def _check_target(lore: Lore, target_type: str, target_id: int | None) -> None:
+    if target_type not in get_args(Target):
+        raise Invalid(f"Unknown target_type {target_type!r}; known: {', '.join(get_args(Target))}")
+    if target_type == "global" and target_id is not None:
+        raise Invalid("A global reflection has no target_id")
+    if target_type in ("entity", "relation") and target_id is None:
+        raise Invalid(f"target_id is required for target_type '{target_type}'")
+    if target_type == "entity" and target_id is not None:
+        memory = lore.graph.known_as(target_id)
+        if memory is None or memory.kind != ENTITY:
+            raise NotFound(f"Entity not found: {target_id}")
+    if (
+        target_type == "relation"
+        and target_id is not None
+        and lore.graph.relation_known_as(target_id) is None
+    ):
+        raise NotFound(f"Relation not found: {target_id}")
+
+
+def _reflection(thought: Thought) -> Reflection:
+    return Reflection(
+        id=thought.memory.alias,
+        target_type=thought.target_type,
+        target_id=thought.target_id,
+        author=thought.author,
+        content=thought.memory.content,
+        mood=thought.mood,
+        created_at=stamp(thought.memory.created_at),
+    )
+
+
+def _found(thought: Thought) -> Found:
+    return Found(**_reflection(thought), score=round(thought.score, 6))

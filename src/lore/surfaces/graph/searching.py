@@ -1,0 +1,233 @@
+"""The tools that find entities: by text, by name, by meaning, or all of them."""
+
+from typing import Annotated, NotRequired
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from lore.engine import Lore
+from lore.engine.associate import Association
+from lore.engine.nodes import Nodes
+from lore.engine.ponder import Thought
+from lore.engine.portrait import GENERIC_KIND, SIMILAR, Portrait
+from lore.model import Link, Memory
+from lore.surfaces.base import Reply
+from lore.surfaces.graph.dialect import (
+    GRAPH,
+    Entity,
+    Relation,
+    check_count,
+    check_query,
+    entity_of,
+    model_wanted,
+    relation_of,
+    stamp,
+)
+
+
+class GraphAnswer(TypedDict):
+    entities: list[Entity]
+    relations: list[Relation]
+
+
+class Observation(TypedDict):
+    id: int
+    content: str
+    similarity_flag: int
+    kind: str
+    supersedes: int | None
+    superseded_at: str | None
+
+
+class NodeRelation(TypedDict):
+    id: int
+    relation_type: str
+    target_name: str
+    direction: str
+    context: str | None
+    active: bool
+    ended_at: str | None
+
+
+class NodeReflection(TypedDict):
+    id: int
+    author: str
+    content: str
+    mood: str | None
+    created_at: str
+
+
+class Node(TypedDict):
+    id: int
+    name: str
+    entityType: str
+    status: str
+    observations: list[str | Observation]
+    relations: NotRequired[list[NodeRelation]]
+    reflections: NotRequired[list[NodeReflection]]
+
+
+class OpenAnswer(TypedDict):
+    entities: list[Node]
+    relations: list[Relation]
+
+
+class Scoring(TypedDict):
+    importance: float
+    temporal_factor: float
+    cooc_boost: float
+
+
+class Result(TypedDict):
+    id: int
+    name: str
+    entityType: str
+    status: str
+    observations: list[str]
+    limbic_score: float
+    scoring: Scoring
+    routing_strategy: str
+    distance: float | None
+    rrf_score: float | None
+
+
+class SemanticAnswer(TypedDict):
+    results: list[Result]
+
+
+@GRAPH.tool(title="Search by text", answer=GraphAnswer, read_only=True)
+def search_nodes(lore: Lore, query: str) -> Reply:
+    """Find entities whose name, type or observations contain the text, whatever the case."""
+    check_query(query)
+    nodes = lore.graph.containing(query) if query.strip() else Nodes(portraits=(), bonds=())
+    return Reply(_graph(nodes))
+
+
+@GRAPH.tool(title="Open entities", answer=OpenAnswer)
+def open_nodes(
+    lore: Lore,
+    names: list[str],
+    kinds: Annotated[list[str] | None, Field(description="Only observations of these kinds.")] = None,
+    include_superseded: Annotated[bool, Field(description="Also outdated observations.")] = False,
+    detailed: Annotated[bool, Field(description="With ids, ended relations and reflections.")] = False,
+) -> Reply:
+    """Read entities by exact name, with their observations; unknown names are left out. Counts as use."""
+    check_count("names", names)
+    nodes = lore.graph.opened(names)
+    shown = [_chosen(portrait, kinds, include_superseded, lore) for portrait in nodes.portraits]
+    items = _detailed(shown, lore) if detailed else [_node(portrait) for portrait in shown]
+    return Reply(OpenAnswer(entities=items, relations=[relation_of(bond) for bond in nodes.bonds]))
+
+
+@GRAPH.tool(title="Read the whole graph", answer=GraphAnswer, read_only=True)
+def read_graph(lore: Lore) -> Reply:
+    """Read all entities and relations. Large: prefer search_semantic or search_nodes."""
+    return Reply(_graph(lore.graph.everything()))
+
+
+@GRAPH.tool(title="Search by meaning", answer=SemanticAnswer)
+def search_semantic(lore: Lore, query: str, limit: int = 10) -> Reply:
+    """Find entities by meaning and words, ranked by likeness, use, age and company. Counts as use."""
+    check_query(query, limit)
+    with model_wanted():
+        found = lore.graph.associate(query, limit)
+    return Reply(SemanticAnswer(results=[_result(association) for association in found]))
+
+
+def _graph(nodes: Nodes) -> GraphAnswer:
+    return GraphAnswer(
+        entities=[entity_of(portrait) for portrait in nodes.portraits],
+        relations=[relation_of(bond) for bond in nodes.bonds],
+    )
+
+
+def _result(association: Association) -> Result:
+    scoring, distance, fused = association.scoring, association.distance, association.fused
+    return Result(
+        **entity_of(association.portrait),
+        limbic_score=round(association.score, 4),
+        scoring=Scoring(
+            importance=round(scoring.importance, 4),
+            temporal_factor=round(scoring.temporal, 4),
+            cooc_boost=round(scoring.company, 4),
+        ),
+        routing_strategy=association.strategy,
+        distance=None if distance is None else round(distance, 4),
+        rrf_score=None if fused is None else round(fused, 6),
+    )
+
+
+def _chosen(portrait: Portrait, kinds: list[str] | None, superseded: bool, lore: Lore) -> Portrait:
+    """The portrait with the observations that were asked for."""
+    if not portrait.own or (kinds is None and not superseded):
+        return portrait
+    past = lore.graph.past_of(portrait.entity) if superseded else list(portrait.observations)
+    wanted = tuple(memory for memory in past if kinds is None or memory.type in kinds)
+    return Portrait(entity=portrait.entity, name=portrait.name, observations=wanted)
+
+
+def _node(portrait: Portrait) -> Node:
+    entity = entity_of(portrait)
+    return Node(
+        id=entity["id"],
+        name=entity["name"],
+        entityType=entity["entityType"],
+        status=entity["status"],
+        observations=list(entity["observations"]),
+    )
+
+
+def _detailed(portraits: list[Portrait], lore: Lore) -> list[Node]:
+    thoughts = lore.graph.thoughts_about([portrait.entity for portrait in portraits])
+    items = []
+    for portrait in portraits:
+        links = lore.graph.relations_of(portrait.entity)
+        names = lore.graph.names_of([link.other(portrait.entity.id) for link in links])
+        replaced = {m.superseded_by: m.alias for m in lore.graph.past_of(portrait.entity) if m.superseded_by}
+        item = _node(portrait)
+        item["observations"] = [_observation(m, replaced.get(m.id)) for m in _told(portrait)]
+        item["relations"] = [
+            _relation(link, portrait.entity, names)
+            for link in links
+            if link.other(portrait.entity.id) in names
+        ]
+        item["reflections"] = [_reflection(thought) for thought in thoughts[portrait.entity.alias]]
+        items.append(item)
+    return items
+
+
+def _told(portrait: Portrait) -> tuple[Memory, ...]:
+    return portrait.observations if portrait.own else (portrait.entity,)
+
+
+def _observation(memory: Memory, supersedes: int | None) -> Observation:
+    return Observation(
+        id=memory.alias,
+        content=memory.content,
+        similarity_flag=int(SIMILAR in memory.flags),
+        kind=memory.type or GENERIC_KIND,
+        supersedes=supersedes,
+        superseded_at=None if memory.superseded_at is None else stamp(memory.superseded_at),
+    )
+
+
+def _relation(link: Link, entity: Memory, names: dict[str, str]) -> NodeRelation:
+    return NodeRelation(
+        id=link.alias,
+        relation_type=link.type,
+        target_name=names[link.other(entity.id)],
+        direction="from" if link.source == entity.id else "to",
+        context=link.reason or None,
+        active=link.active,
+        ended_at=None if link.ended_at is None else stamp(link.ended_at),
+    )
+
+
+def _reflection(thought: Thought) -> NodeReflection:
+    return NodeReflection(
+        id=thought.memory.alias,
+        author=thought.author,
+        content=thought.memory.content,
+        mood=thought.mood,
+        created_at=stamp(thought.memory.created_at),
+    )

@@ -1,0 +1,134 @@
+"""What every store promises about suggested links, and about errands that come again."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lore.model import SHARED, Cause, Filter, Link, Memory
+from lore.store import BACKENDS, Store, Suggestion
+
+NOW = 1_800_000_000.0
+CAUSE = Cause(verb="test")
+
+
+@pytest.fixture(params=BACKENDS)
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    opened = BACKENDS[request.param](tmp_path / "memory.db")
+    with opened.transaction("ada", CAUSE, NOW) as writer:
+        writer.put([memory(id) for id in "abcd"])
+        writer.put([memory("x", namespace="ada")])
+    yield opened
+    opened.close()
+
+
+def memory(id: str, **fields: Any) -> Memory:
+    return Memory(id=id, content=f"text of {id}", created_at=NOW, updated_at=NOW, **fields)
+
+
+def suggestion(source: str, target: str, score: float = 0.5, **fields: Any) -> Suggestion:
+    given: dict[str, Any] = {
+        "id": f"{source}{target}",
+        "created_at": NOW,
+        "updated_at": NOW,
+        "signals": {"bm25": 1},
+    }
+    return Suggestion(source=source, target=target, score=score, **(given | fields))
+
+
+def suggest(store: Store, *suggestions: Suggestion) -> None:
+    with store.transaction("ada", CAUSE, NOW) as writer:
+        writer.put_suggestions(suggestions)
+
+
+def pending(store: Store, namespace: str = SHARED, least: float = 0.0) -> list[str]:
+    return [item.id for item in store.reader(namespace).pending_suggestions(10, least)]
+
+
+def test_a_suggestion_comes_back_as_it_was_put(store: Store) -> None:
+    given = suggestion("a", "b", 0.7, type="causes", status="rejected")
+    suggest(store, given)
+    assert store.reader(SHARED).get_suggestions(["ab", "nope"]) == {"ab": given}
+
+
+def test_a_pair_has_one_order_and_one_suggestion(store: Store) -> None:
+    suggest(store, suggestion("b", "a", 0.4))
+    suggest(store, suggestion("a", "b", 0.6, id="again"))
+    [only] = store.reader(SHARED).suggestions_about(["b"])
+    assert (only.id, only.source, only.target, only.score) == ("ba", "a", "b", 0.6)
+
+
+def test_suggestions_are_found_by_either_end_whatever_became_of_them(store: Store) -> None:
+    suggest(store, suggestion("a", "b"), suggestion("b", "c", status="rejected"), suggestion("c", "d"))
+    assert {item.id for item in store.reader(SHARED).suggestions_about(["b"])} == {"ab", "bc"}
+
+
+def test_unknown_ends_are_left_out(store: Store) -> None:
+    suggest(store, suggestion("a", "nobody"), suggestion("a", "b"))
+    assert pending(store) == ["ab"]
+
+
+def test_the_pending_ones_come_best_first(store: Store) -> None:
+    suggest(
+        store,
+        suggestion("a", "b", 0.4),
+        suggestion("a", "c", 0.9),
+        suggestion("a", "d", 0.6, status="accepted"),
+    )
+    assert pending(store) == ["ac", "ab"]
+    assert pending(store, least=0.5) == ["ac"]
+    assert store.reader(SHARED).count_pending_suggestions() == 2
+
+
+def test_pairs_that_were_linked_or_forgotten_meanwhile_are_not_pending(store: Store) -> None:
+    suggest(store, suggestion("a", "b"), suggestion("a", "c"), suggestion("b", "d"))
+    link = Link(id="l", source="b", target="a", kind="associative", created_at=NOW, updated_at=NOW)
+    with store.transaction(SHARED, CAUSE, NOW) as writer:
+        writer.put_links([link])
+        writer.put([memory("c", forgotten_at=NOW)])
+    assert pending(store) == ["bd"]
+    assert store.reader(SHARED).count_pending_suggestions() == 1
+
+
+def test_nobody_sees_suggestions_about_what_is_out_of_sight(store: Store) -> None:
+    suggest(store, suggestion("a", "x"))
+    assert pending(store, "ada") == ["ax"]
+    bob = store.reader("bob")
+    assert (pending(store, "bob"), bob.count_pending_suggestions(), bob.get_suggestions(["ax"])) == (
+        [],
+        0,
+        {},
+    )
+    assert bob.suggestions_about(["a"]) == []
+
+
+def test_what_nobody_judged_expires_and_what_was_judged_stays(store: Store) -> None:
+    suggest(store, suggestion("a", "b"), suggestion("a", "c", status="rejected"))
+    suggest(store, suggestion("a", "d", updated_at=NOW + 10))
+    with store.transaction(SHARED, CAUSE, NOW) as writer:
+        assert writer.expire_suggestions(NOW + 5) == 1
+    assert {item.id for item in store.reader(SHARED).suggestions_about(["a"])} == {"ac", "ad"}
+
+
+def test_all_ids_that_pass_come_newest_first(store: Store) -> None:
+    with store.transaction(SHARED, CAUSE, NOW) as writer:
+        writer.put([Memory(id="new", content="new", created_at=NOW + 1, updated_at=NOW + 2)])
+    reader = store.reader(SHARED)
+    assert reader.ids(Filter()) == ["new", "d", "c", "b", "a"]
+    assert reader.ids(Filter(updated_after=NOW + 2)) == ["new"]
+    assert reader.ids(Filter(updated_after=NOW + 3)) == []
+
+
+def test_an_errand_is_given_to_one_at_a_time(store: Store) -> None:
+    assert store.claim("sweep", NOW, NOW + 60) == 0.0
+    assert store.claim("sweep", NOW, NOW + 60) is None
+    assert store.claim("other", NOW, NOW + 60) == 0.0
+    assert store.claim("sweep", NOW + 60, NOW + 120) == 0.0, "it was never finished, so it is due again"
+
+
+def test_a_finished_errand_is_due_when_it_was_said_to_be(store: Store) -> None:
+    store.claim("sweep", NOW, NOW + 60)
+    store.schedule("sweep", done_at=NOW, due_at=NOW + 1_000)
+    assert store.claim("sweep", NOW + 999, NOW + 2_000) is None
+    assert store.claim("sweep", NOW + 1_000, NOW + 2_000) == NOW
