@@ -901,6 +901,12 @@ QUESTIONS: dict[str, Callable[[Reader], Iterable[str]]] = {
     "get_links": lambda reader: _named(reader.get_links(KNOWN).values()),
     "all_links": lambda reader: _named(link for id in KNOWN for link in reader.all_links(id)),
     "history": lambda reader: [entry.id for id in KNOWN for entry in reader.history(id)],
+    "ids_of": lambda reader: [
+        *reader.ids_of("memory", range(100)).values(), *reader.ids_of("link", range(100)).values(),
+    ],
+    "containing": lambda reader: reader.containing("GHTHOU", Filter()),
+    "vectors": lambda reader: reader.vectors(MODEL, KNOWN),
+    "meetings": lambda reader: [id for meet in reader.meetings(KNOWN) for id in (meet.one, meet.other)],
 }  # fmt: skip
 NUMBERS = {"count", "counts"}
 
@@ -922,6 +928,7 @@ def society(store: Store) -> None:
             namespace=who,
         )
         place(store, dict.fromkeys(names.values(), EAST), who)
+        store.touch([names["root"], names["leaf"]], {}, NOW, together=True)
     keep(
         store,
         below("theirs-root", "shared-friend", id="theirs-cross"),

@@ -42,7 +42,10 @@ def refuse_lost_file(path: Path) -> None:
 
 
 def migrate(connections: Connections, steps: dict[str, str] | None = None) -> None:
-    """Apply the steps that are missing, after a backup; refuse what this Lore does not know."""
+    """Apply the steps that are missing, after a backup; refuse what this Lore does not know.
+
+    Each step is one transaction; a new file gets all of them in one, so that nobody meets it half-made.
+    """
     steps = MIGRATIONS if steps is None else steps
     with connections.reading() as reader:
         applied = _applied(reader, connections.path)
@@ -51,9 +54,10 @@ def migrate(connections: Connections, steps: dict[str, str] | None = None) -> No
     missing = [name for name in steps if name not in applied]
     if missing and applied:
         _back_up(connections, missing[0])
-    for name in missing:
+    for together in [[name] for name in missing] if applied else [missing]:
         with connections.writing() as writer:
-            _apply(writer, name, steps, connections.path)
+            for name in together:
+                _apply(writer, name, steps, connections.path)
     _mark(connections.path)
 
 
@@ -107,7 +111,7 @@ def copy(connections: Connections, target: Path) -> None:
     """A consistent copy, readable by its owner only, under its final name only when complete."""
     if target.resolve() == connections.path.resolve():
         raise Invalid(f"{target} is the store itself; a copy needs another name")
-    partial = target.with_name(target.name + ".partial")
+    partial = target.with_name(f"{target.name}.{new_id(time.time())}.partial")
     with plainly(target):
         partial.unlink(missing_ok=True)
         os.close(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
