@@ -3,6 +3,7 @@
 import pytest
 
 from lore import Draft, Invalid, Lore, NotFound
+from lore.clock import Clock
 from lore.engine.observe import Subject
 from lore.model import Filter, Query, Revision
 
@@ -24,7 +25,11 @@ def entity_words(lore: Lore, question: str) -> set[str]:
 
 def test_an_entity_is_a_memory_with_its_observations_below_it(lore: Lore) -> None:
     [portrait] = lore.graph.introduce([said("Site", "built with Astro", "lives on Vercel", type="Project")])
-    assert (portrait.entity.kind, portrait.entity.title, portrait.entity.type) == ("entity", "Site", "Project")
+    assert (portrait.entity.kind, portrait.entity.title, portrait.entity.type) == (
+        "entity",
+        "Site",
+        "Project",
+    )
     assert portrait.entity.content == "Site (Project)"
     assert portrait.entity.context == "built with Astro | lives on Vercel"
     branch = lore.explore(portrait.entity.id)
@@ -84,9 +89,12 @@ def test_other_verbs_that_touch_an_observation_repaint_its_entity(lore: Lore) ->
     assert texts_of(lore, "Site") == ["painted crimson", "on Vercel"]
 
 
-def test_forgetting_an_entity_takes_its_observations_along_and_restoring_brings_them_back(lore: Lore) -> None:
+def test_forgetting_an_entity_takes_its_observations_along_and_restoring_brings_them_back(
+    lore: Lore, clock: Clock
+) -> None:
     [portrait] = lore.graph.introduce([said("Site", "painted teal", "on Vercel")])
     lore.forget([portrait.observations[1].id])
+    clock.sleep(minutes=1)
     assert lore.forget([portrait.entity.id]) == [portrait.entity.id]
     assert lore.search(Query(text="teal vercel site")).hits == ()
     lore.graph.introduce([said("Site", "another one")])
@@ -135,9 +143,7 @@ def test_what_cannot_be_superseded_is_named_and_nothing_is_written(lore: Lore) -
         with pytest.raises(Invalid, match=why):
             lore.graph.observe([Subject(name="One", observations=("new",), supersedes=alias)])
     with pytest.raises(Invalid, match="another one"):
-        lore.graph.observe(
-            [Subject(name="One", observations=("b",), supersedes=one.observations[1].alias)]
-        )
+        lore.graph.observe([Subject(name="One", observations=("b",), supersedes=one.observations[1].alias)])
     assert texts_of(lore, "One") == ["b", "a2"]
 
 

@@ -23,7 +23,8 @@ def rated(lore: Lore, id: str, *verdicts: tuple[bool, int | None]) -> Memory:
 def test_feedback_moves_score_and_confidence_as_published(lore: Lore) -> None:
     memory = rated(lore, keep(lore), (True, 8), (True, 6), (False, 10))
     assert memory.score == pytest.approx(5 + 0.4 + 0.3 - 0.05)
-    assert (memory.confidence, memory.confidence_count) == (pytest.approx(8), 3)
+    assert memory.confidence == pytest.approx(8)
+    assert memory.confidence_count == 3
 
 
 def test_without_a_confidence_the_score_moves_in_full_and_nothing_is_forgotten(lore: Lore) -> None:

@@ -3,6 +3,7 @@
 import pytest
 
 from lore import Lore, NotFound
+from lore.clock import Clock
 from lore.engine.observe import Subject
 from lore.engine.relate import Relation
 
@@ -90,14 +91,16 @@ def test_only_relations_can_be_ended(three: Lore) -> None:
         three.graph.end(999)
 
 
-def test_an_implied_end_is_shown_to_nobody_until_it_is_introduced(lore: Lore) -> None:
+def test_an_implied_end_is_shown_to_nobody_until_it_is_introduced(lore: Lore, clock: Clock) -> None:
     lore.graph.relate([tie("Ghost", "House")], imply=True)
-    assert bonds(lore) == []
+    assert bonds(lore) == [("Ghost", "uses", "House")]
+    clock.sleep(minutes=1)
     assert lore.graph.everything().portraits == ()
     lore.graph.introduce([Subject(name="House")])
     nodes = lore.graph.opened(["House", "Ghost"])
     assert [portrait.name for portrait in nodes.portraits] == ["House"]
     assert [(bond.source, bond.target) for bond in nodes.bonds] == [("Ghost", "House")]
+    clock.sleep(minutes=1)
     [ghost] = lore.graph.introduce([Subject(name="Ghost")], merge=False)
     assert ghost.created
     assert [portrait.name for portrait in lore.graph.everything().portraits] == ["House", "Ghost"]

@@ -48,6 +48,12 @@ def test_what_is_linked_forgotten_or_out_of_sight_is_not_recommended(lore: Lore)
     assert recommended(lore, source) == [left]
 
 
+def test_a_memory_without_a_vector_is_compared_all_the_same(lore: Lore) -> None:
+    target = keep(lore, WALRUS)
+    source = lore.remember(Draft(content=ALIKE)).id
+    assert recommended(lore, source) == [target]
+
+
 def test_threshold_and_limit_are_kept(lore: Lore) -> None:
     source = keep(lore, WALRUS)
     for number in range(4):
@@ -134,6 +140,14 @@ def test_a_sweep_respects_namespaces(lore: Lore) -> None:
     keep(lore, f"{WALRUS} shared")
     assert lore.within("ada").sweep().suggested == 1
     assert lore.within("bob").suggestions(10) == []
+
+
+def test_a_sweep_leaves_alone_what_has_no_vector_yet(lore: Lore) -> None:
+    keep(lore, WALRUS)
+    lore.remember(Draft(content=ALIKE))
+    assert (lore.sweep().scanned, lore.count_suggestions()) == (1, 0)
+    lore.settle()
+    assert lore.sweep().suggested == 1
 
 
 # --- sweeping in the background

@@ -13,7 +13,7 @@ import pytest
 from lore.errors import Invalid, NotFound, Unavailable
 from lore.model import SHARED, Cause, Filter, Link, LinkKind, Memory
 from lore.ranking.decay import DAY_SECONDS
-from lore.store import BACKENDS, Passage, Reader, Store
+from lore.store import BACKENDS, Passage, Reader, Store, Suggestion
 from lore.vectors import Vector, unit
 
 NOW = 1_800_000_000.0
@@ -883,12 +883,15 @@ def test_what_was_written_is_there_when_the_store_is_opened_again(backend: Backe
 
 PEOPLE = ("mine", "theirs", SHARED)
 KNOWN = [
-    f"{who}-{what}" for who in PEOPLE for what in ("root", "leaf", "friend", "gone", "tree", "tie", "cross")
+    f"{who}-{what}"
+    for who in PEOPLE
+    for what in ("root", "leaf", "friend", "gone", "tree", "tie", "cross", "pair")
 ]
 
 QUESTIONS: dict[str, Callable[[Reader], Iterable[str]]] = {
     "get": lambda reader: reader.get(KNOWN, forgotten=True),
     "ids_like": lambda reader: reader.ids_like("", 100),
+    "ids": lambda reader: reader.ids(Filter(forgotten=True)),
     "select": lambda reader: [m.id for m in reader.select(Filter(forgotten=True), 100)],
     "matching": lambda reader: reader.matching(["lighthouse"], 100, Filter()),
     "near": lambda reader: reader.near(EAST, MODEL, 100, Filter()),
@@ -907,12 +910,23 @@ QUESTIONS: dict[str, Callable[[Reader], Iterable[str]]] = {
     "containing": lambda reader: reader.containing("GHTHOU", Filter()),
     "vectors": lambda reader: reader.vectors(MODEL, KNOWN),
     "meetings": lambda reader: [id for meet in reader.meetings(KNOWN) for id in (meet.one, meet.other)],
+    "get_suggestions": lambda reader: _proposed(reader.get_suggestions(KNOWN).values()),
+    "suggestions_about": lambda reader: _proposed(reader.suggestions_about(KNOWN)),
+    "pending_suggestions": lambda reader: _proposed(reader.pending_suggestions(100, 0.0)),
 }  # fmt: skip
-NUMBERS = {"count", "counts"}
+NUMBERS = {"count", "counts", "count_pending_suggestions"}
 
 
 def _named(links: Iterable[Link]) -> list[str]:
     return [id for link in links for id in (link.id, link.source, link.target)]
+
+
+def _proposed(suggestions: Iterable[Suggestion]) -> list[str]:
+    return [id for pair in suggestions for id in (pair.id, pair.source, pair.target)]
+
+
+def pair(id: str, one: str, other: str) -> Suggestion:
+    return Suggestion(id=id, source=one, target=other, score=0.5, signals={}, created_at=NOW, updated_at=NOW)
 
 
 def society(store: Store) -> None:
@@ -929,12 +943,16 @@ def society(store: Store) -> None:
         )
         place(store, dict.fromkeys(names.values(), EAST), who)
         store.touch([names["root"], names["leaf"]], {}, NOW, together=True)
+        with store.transaction(who, CAUSE, NOW) as writer:
+            writer.put_suggestions([pair(f"{who}-pair", names["friend"], names["root"])])
     keep(
         store,
         below("theirs-root", "shared-friend", id="theirs-cross"),
         link("shared-root", "theirs-friend", id="theirs-tied"),
         namespace="theirs",
     )
+    with store.transaction("theirs", CAUSE, NOW) as writer:
+        writer.put_suggestions([pair("theirs-cross", "shared-root", "theirs-leaf")])
 
 
 def test_every_question_of_a_reader_is_asked_here() -> None:
@@ -964,6 +982,7 @@ def test_a_reader_counts_its_own_and_the_shared_never_anothers(store: Store) -> 
     counts = reader.counts()
     assert (counts.memories, counts.roots, counts.links, counts.forgotten) == (6, 4, 4, 2)
     assert store.reader(SHARED).counts().memories == 3
+    assert [store.reader(who).count_pending_suggestions() for who in PEOPLE] == [2, 3, 1]
 
 
 def test_a_memory_whose_parent_is_out_of_sight_is_a_root(store: Store) -> None:

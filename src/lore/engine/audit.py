@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from lore.engine.portrait import SIMILAR, Portrait, all_entities, portraits_of
+from lore.engine.portrait import SIMILAR, Portrait, portraits_of, shown_entities
 from lore.engine.sense import Sense
 from lore.engine.split import Analysis, candidates, threshold_of
 from lore.errors import Invalid
@@ -38,7 +38,7 @@ def audit(*, stale_days: float, reader: Reader, sense: Sense, now: float) -> Aud
     """Look at the whole graph; nothing is changed and nothing counts as use."""
     if not stale_days >= 0:
         raise Invalid(f"stale_days is {stale_days}; it must be 0 or more")
-    portraits = portraits_of(all_entities(reader=reader), reader=reader)
+    portraits = portraits_of(shown_entities(reader=reader), reader=reader)
     large = [p for p in portraits if len(p.observations) > threshold_of(p.entity)]
     stale = [
         Stale(portrait=p, days=_idle_days(p.entity, now)) for p in portraits if _idle(p, stale_days, now)

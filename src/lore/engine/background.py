@@ -18,6 +18,8 @@ LOOK_EVERY_SECONDS = 5.0
 SWEPT_AT_ONCE = 20
 """How many memories a step of a sweep looks at: a fraction of a second."""
 RETRY_SECONDS = 60.0
+OVERLAP_SECONDS = 3600.0
+"""What was not embedded yet when one sweep passed is seen by the next."""
 
 logger = logging.getLogger(__name__)
 
@@ -52,7 +54,7 @@ class Sweeping:
         self._look_at = now + self._tuning.suggest_poll_seconds
         since = self._store.claim(self._errand, now, self._retry_at(now))
         if since is not None:
-            self._left = sweepable(self._store.reader(self._namespace), since)
+            self._left = sweepable(self._store.reader(self._namespace), since - OVERLAP_SECONDS)
             self._done_at, self._begun_at = since, now
 
     def _go_on(self, left: list[str], now: float) -> None:

@@ -2,8 +2,8 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from lore.engine.portrait import (
     ENTITY,
@@ -44,11 +44,13 @@ class Nodes:
 
 def everything(*, reader: Reader) -> Nodes:
     """The whole graph, in the order it came in; memories that are no entities take no part."""
-    portraits = portraits_of(all_entities(reader=reader), reader=reader)
-    nodes = _bound(portraits, reader)
-    ends = reader.get({end for bond in nodes.bonds for end in (bond.link.source, bond.link.target)})
-    own = {id for id, memory in ends.items() if memory.kind == ENTITY}
-    return replace(nodes, bonds=tuple(b for b in nodes.bonds if {b.link.source, b.link.target} <= own))
+    entities = all_entities(reader=reader)
+    known = {entity.id: entity.title for entity in entities}
+    links = reader.links(known, kinds=("relation",))
+    return Nodes(
+        portraits=tuple(portraits_of([e for e in entities if IMPLIED not in e.flags], reader=reader)),
+        bonds=_bonds([li for li in links if {li.source, li.target} <= known.keys()], known),
+    )
 
 
 def containing(text: str, *, reader: Reader) -> Nodes:
@@ -144,7 +146,10 @@ def _tells(memory: Memory, wanted: str) -> bool:
 def _bound(portraits: Sequence[Portrait], reader: Reader) -> Nodes:
     links = reader.links([portrait.entity.id for portrait in portraits], kinds=("relation",))
     ends = reader.get({end for link in links for end in (link.source, link.target)})
-    names = names_of(ends.values(), reader)
-    bonds = [Bond(link=li, source=names[li.source], target=names[li.target]) for li in links]
-    in_order = sorted(bonds, key=lambda bond: (bond.link.updated_at, bond.link.alias))
-    return Nodes(portraits=tuple(portraits), bonds=tuple(in_order))
+    return Nodes(portraits=tuple(portraits), bonds=_bonds(links, names_of(ends.values(), reader)))
+
+
+def _bonds(links: Iterable[Link], names: Mapping[str, str]) -> tuple[Bond, ...]:
+    """In the order in which they became active."""
+    in_order = sorted(links, key=lambda link: (link.updated_at, link.alias))
+    return tuple(Bond(link=li, source=names[li.source], target=names[li.target]) for li in in_order)

@@ -81,11 +81,14 @@ def past_of(entity: Memory, *, reader: Reader) -> list[Memory]:
 
 
 def all_entities(*, reader: Reader) -> list[Memory]:
-    """Everything in the graph, in the order it came in."""
+    """Everything in the graph, in the order it came in; what is only implied as well."""
     found = reader.select(Filter(kinds=frozenset({ENTITY})), ALL)
-    return sorted(
-        (entity for entity in found if IMPLIED not in entity.flags), key=lambda m: (m.created_at, m.alias)
-    )
+    return sorted(found, key=lambda memory: (memory.created_at, memory.alias))
+
+
+def shown_entities(*, reader: Reader) -> list[Memory]:
+    """Those that are more than implied."""
+    return [entity for entity in all_entities(reader=reader) if IMPLIED not in entity.flags]
 
 
 def repaint(ids: Iterable[str], *, writer: Writer, now: float) -> list[Portrait]:

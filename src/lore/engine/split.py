@@ -8,7 +8,7 @@ from lore.engine.duplicates import likenesses
 from lore.engine.embed import embed
 from lore.engine.link import ended
 from lore.engine.observe import DEFAULT_TYPE, Subject, check, introduced
-from lore.engine.portrait import Portrait, all_entities, entities_named, portraits_of, repaint
+from lore.engine.portrait import Portrait, entities_named, portraits_of, repaint, shown_entities
 from lore.engine.relate import Relation, related
 from lore.engine.sense import Sense
 from lore.errors import Invalid, NotFound
@@ -83,7 +83,7 @@ def analyse(name: str, *, reader: Reader, sense: Sense, namespace: str) -> Analy
 
 def candidates(*, reader: Reader, sense: Sense) -> list[Analysis]:
     """Every entity that has grown too large, the most urgent first."""
-    portraits = portraits_of(all_entities(reader=reader), reader=reader)
+    portraits = portraits_of(shown_entities(reader=reader), reader=reader)
     large = [p for p in portraits if len(p.observations) > threshold_of(p.entity)]
     found = [_analysed(portrait, reader, sense) for portrait in large]
     return sorted((a for a in found if a.needed), key=lambda a: (-a.score, a.portrait.entity.alias))

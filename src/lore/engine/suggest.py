@@ -15,6 +15,7 @@ from lore.ranking.relate import closeness_in_time, relatedness, shared_names
 from lore.store import Reader, Store, Writer
 from lore.store import Suggestion as Suggestion  # for the surfaces, which never see the store
 from lore.text import names_in, preview, terms
+from lore.vectors import Vector
 
 SWEPT = frozenset({"note", "fragment"})
 """The kinds that a sweep looks for ties of; what hangs in an entity has its place already."""
@@ -56,24 +57,11 @@ def recommend(id: str, *, reader: Reader, sense: Sense, tuning: Tuning, limit: i
     source = reader.get([id]).get(id)
     if source is None:
         raise NotFound(f"unknown memory {preview(id, 80)}")
-    cosines = _nearest(source, reader, sense, tuning.link_top_k)
-    linked = {link.other(id) for link in reader.links([id])}
-    targets = reader.get([target for target in cosines if target not in linked])
-    words = _common_words(source, targets, reader)
-    names = names_in(_text_of(source))
-    found = []
-    for target, memory in targets.items():
-        days = (memory.created_at - source.created_at) / DAY_SECONDS
-        signals = {
-            "cosine": min(1.0, max(0.0, sense.likeness(cosines[target]))),
-            "bm25": words.get(target, 0.0),
-            "entity": shared_names(names, names_in(_text_of(memory))),
-            "temporal": closeness_in_time(days, tuning.link_temporal_tau_days),
-        }
-        score = relatedness(signals, _weights(tuning))
-        found.append(Candidate(source=id, target=target, score=score, signals=signals))
-    related = [candidate for candidate in found if candidate.score >= tuning.link_score_threshold]
-    return sorted(related, key=lambda candidate: (-candidate.score, candidate.target))[:limit]
+    vector = reader.vectors(sense.model, [id]).get(id)
+    if vector is None:
+        made = sense.of_texts([_text_of(source)])
+        vector = None if made is None else made[0]
+    return [] if vector is None else _related(source, vector, reader, sense, tuning)[:limit]
 
 
 def sweep(
@@ -87,12 +75,16 @@ def sweep(
     now: float,
     tuning: Tuning,
 ) -> Swept:
-    """Propose ties for each of these memories. A pair that was proposed or judged before is left alone."""
-    known = reader.get(ids)
-    judged = {(old.source, old.target) for old in reader.suggestions_about(known)}
+    """Propose ties for those that have a vector. A pair that was proposed or judged before is left alone."""
+    judged = {(old.source, old.target) for old in reader.suggestions_about(ids)}
     found: dict[tuple[str, str], Candidate] = {}
-    for id in known:
-        for candidate in recommend(id, reader=reader, sense=sense, tuning=tuning, limit=tuning.link_top_m):
+    scanned = 0
+    for id in ids:
+        source, vector = reader.get([id]).get(id), reader.vectors(sense.model, [id]).get(id)
+        if source is None or vector is None:
+            continue
+        scanned += 1
+        for candidate in _related(source, vector, reader, sense, tuning)[: tuning.link_top_m]:
             low, high = sorted((candidate.source, candidate.target))
             if (low, high) not in judged:
                 found.setdefault((low, high), candidate)
@@ -101,7 +93,7 @@ def sweep(
     with store.transaction(namespace, cause, now) as writer:
         writer.put_suggestions(suggestions)
         expired = writer.expire_suggestions(now - tuning.suggest_ttl_days * DAY_SECONDS)
-    return Swept(scanned=len(known), suggested=len(suggestions), expired=expired)
+    return Swept(scanned=scanned, suggested=len(suggestions), expired=expired)
 
 
 def sweepable(reader: Reader, since: float = 0.0) -> list[str]:
@@ -118,17 +110,26 @@ def review(
         return [judge(id, writer, cause, now) for id in dict.fromkeys(ids)]
 
 
-def _nearest(source: Memory, reader: Reader, sense: Sense, limit: int) -> dict[str, float]:
-    """By its own vector; one that has none yet is embedded for the occasion."""
-    stored = reader.vectors(sense.model, [source.id])
-    vector = stored.get(source.id)
-    if vector is None:
-        made = sense.of_texts([_text_of(source)])
-        if made is None:
-            return {}
-        vector = made[0]
-    near = reader.near(vector, sense.model, limit + 1, Filter(kinds=KNOWLEDGE))
-    return {id: cosine for id, cosine in near.items() if id != source.id}
+def _related(source: Memory, vector: Vector, reader: Reader, sense: Sense, tuning: Tuning) -> list[Candidate]:
+    """All that is near, not linked, and related enough, most related first."""
+    near = reader.near(vector, sense.model, tuning.link_top_k + 1, Filter(kinds=KNOWLEDGE))
+    linked = {link.other(source.id) for link in reader.links([source.id])}
+    targets = reader.get([id for id in near if id != source.id and id not in linked])
+    words = _common_words(source, targets, reader)
+    names = names_in(_text_of(source))
+    found = []
+    for target, memory in targets.items():
+        days = (memory.created_at - source.created_at) / DAY_SECONDS
+        signals = {
+            "cosine": min(1.0, max(0.0, sense.likeness(near[target]))),
+            "bm25": words.get(target, 0.0),
+            "entity": shared_names(names, names_in(_text_of(memory))),
+            "temporal": closeness_in_time(days, tuning.link_temporal_tau_days),
+        }
+        score = relatedness(signals, _weights(tuning))
+        if score >= tuning.link_score_threshold:
+            found.append(Candidate(source=source.id, target=target, score=score, signals=signals))
+    return sorted(found, key=lambda candidate: (-candidate.score, candidate.target))
 
 
 def _common_words(source: Memory, targets: Mapping[str, Memory], reader: Reader) -> dict[str, float]:

@@ -1,0 +1,101 @@
+"""adopt: another server's file becomes part of the graph, once; no other file can be read through it."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from lore import Invalid, Lore, LoreError, NotFound
+from lore.engine.adopt import SIZE_LIMIT_BYTES, Adopted, file_within
+
+LINES = [
+    {"type": "entity", "name": "A", "entityType": "Project", "observations": ["one", "two"]},
+    {"type": "relation", "from": "A", "to": "B", "relationType": "too early"},
+    {"type": "entity", "name": "B", "entityType": "Person", "observations": []},
+    {"type": "relation", "from": "A", "to": "B", "relationType": "contiene"},
+    {"type": "relation", "from": "A", "to": "Nobody", "relationType": "knows"},
+    {"type": "entity", "entityType": "Nameless", "observations": []},
+    {"type": "entity", "name": "C", "observations": "not a list"},
+    {"type": "something else"},
+    {"type": "entity", "name": "D", "entityType": "T", "observations": ["nul \0"]},
+    ["a list"],
+]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "memory.jsonl"
+    path.write_text("\n".join([*map(json.dumps, LINES), "{corrupt", ""]), encoding="utf-8")
+    return path
+
+
+def test_every_line_is_counted_and_twice_is_like_once(lore: Lore, file: Path) -> None:
+    counts = Adopted(entities=2, relations=1, refused=1, skipped=7)
+    assert lore.graph.adopt(str(file), [file.parent]) == counts
+    graph = lore.graph.everything()
+    assert [(p.name, p.entity.type, len(p.observations)) for p in graph.portraits] == [
+        ("A", "Project", 2),
+        ("B", "Person", 0),
+    ]
+    assert [(b.source, b.link.type, b.target) for b in graph.bonds] == [
+        ("A", "contiene", "B"),
+        ("B", "parte_de", "A"),
+    ]
+    changed = lore.status().counts
+    assert lore.graph.adopt(str(file), [file.parent]) == counts
+    assert lore.status().counts == changed
+
+
+def test_a_faithful_import_keeps_what_the_other_server_kept(lore: Lore, file: Path) -> None:
+    assert lore.graph.adopt_own(file) == Adopted(entities=2, relations=3, refused=1, skipped=5)
+    assert [(b.source, b.link.type, b.target) for b in lore.graph.everything().bonds] == [
+        ("A", "too early", "B"),
+        ("A", "contiene", "B"),
+        ("A", "knows", "Nobody"),
+    ]
+
+
+def test_what_was_adopted_is_embedded_later(lore: Lore, file: Path) -> None:
+    lore.graph.adopt_own(file)
+    lore.settle()
+    assert lore.status().pending == 0
+    assert lore.graph.associate("one two")[0].portrait.name == "A"
+
+
+def test_only_files_below_the_given_folders_can_be_read(tmp_path: Path) -> None:
+    inside, outside = tmp_path / "inside", tmp_path / "outside.jsonl"
+    inside.mkdir()
+    outside.write_text("secret", encoding="utf-8")
+    (inside / "link.jsonl").symlink_to(outside)
+    (inside / "own.jsonl").write_text("", encoding="utf-8")
+    (inside / "near.jsonl").symlink_to(inside / "own.jsonl")
+    assert file_within(str(inside / "near.jsonl"), [inside]) == (inside / "own.jsonl").resolve()
+    for path in (outside, inside / "link.jsonl", inside / ".." / "outside.jsonl", Path("/etc/passwd")):
+        with pytest.raises(Invalid, match="Only files below"):
+            file_within(str(path), [inside])
+
+
+def test_only_regular_files_of_a_sensible_size_are_read(lore: Lore, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with (tmp_path / "huge").open("wb") as huge:
+        huge.truncate(SIZE_LIMIT_BYTES + 1)
+    for name, error, message in (
+        ("pipe", Invalid, "not a regular file"),
+        (".", Invalid, "not a regular file"),
+        ("huge", Invalid, "the limit is"),
+        ("missing", NotFound, "Source file not found"),
+    ):
+        with pytest.raises(error, match=message):
+            lore.graph.adopt(str(tmp_path / name), [tmp_path])
+    for path in ("", "  ", "nul\0", "~nobody-here/x"):
+        with pytest.raises(LoreError):
+            lore.graph.adopt(path, [tmp_path])
+
+
+def test_bytes_that_are_no_text_are_refused_line_by_line(lore: Lore, tmp_path: Path) -> None:
+    good = json.dumps({"type": "entity", "name": "Good", "entityType": "T", "observations": []}).encode()
+    bad = b'{"type": "entity", "name": "Bad \xff", "entityType": "T", "observations": []}'
+    (tmp_path / "memory.jsonl").write_bytes(bad + b"\n" + good)
+    adopted = lore.graph.adopt_own(tmp_path / "memory.jsonl")
+    assert (adopted.entities, adopted.refused) == (1, 1)

@@ -1,0 +1,128 @@
+"""associate, ponder: finding entities and reflections by meaning, words, use, age and company."""
+
+import pytest
+
+from lore import Draft, Lore, Unavailable
+from lore.clock import Clock
+from lore.config import Config
+from lore.connecting import wire
+from lore.embed.onnx import OnnxEmbedder
+from lore.engine.observe import Subject
+from lore.engine.relate import Relation
+
+
+def names(lore: Lore, question: str, limit: int = 10) -> list[str]:
+    return [found.portrait.name for found in lore.graph.associate(question, limit)]
+
+
+def keep(lore: Lore, **texts: str) -> None:
+    lore.graph.introduce([Subject(name=name, observations=(text,)) for name, text in texts.items()])
+
+
+def test_the_nearest_comes_first_with_its_reasons(lore: Lore) -> None:
+    keep(lore, Site="documentation built with astro", Cat="sleeps on the sofa")
+    best = lore.graph.associate("astro documentation")[0]
+    assert best.portrait.name == "Site"
+    assert best.distance is not None
+    assert 0 < best.distance < 1
+    assert best.fused == pytest.approx(2 / 61)
+    assert (best.scoring.importance, best.scoring.temporal, best.scoring.company) == (1.0, 1.0, 0.0)
+
+
+def test_a_fact_in_the_middle_of_a_large_entity_is_found(lore: Lore) -> None:
+    filler = [f"filler sentence {n} " + "padding " * 30 for n in range(60)]
+    texts = (*filler[:30], "the zanzibar ferry", *filler[30:])
+    lore.graph.introduce([Subject(name="Large", observations=texts)])
+    keep(lore, **{f"E{n}": f"small thing {n}" for n in range(40)})
+    assert "zanzibar" not in lore.graph.named(["Large"])["Large"].context
+    assert names(lore, "zanzibar ferry")[0] == "Large"
+
+
+def test_being_shown_counts_as_use_after_the_answer(lore: Lore, clock: Clock) -> None:
+    keep(lore, A="alpha fact", B="alpha story")
+    first = lore.graph.associate("alpha")
+    assert {found.portrait.entity.access_count for found in first} == {0}
+    assert {found.scoring.company for found in first} == {0.0}
+    second = lore.graph.associate("alpha")
+    assert {found.portrait.entity.access_count for found in second} == {1}
+    assert {found.scoring.company for found in second} == {1.0}
+    entity = second[0].portrait.entity
+    assert entity.updated_at == entity.created_at
+
+
+def test_use_lifts_what_is_equally_alike(lore: Lore) -> None:
+    keep(lore, A="alpha fact", B="alpha fact")
+    last = names(lore, "alpha fact thing")[-1]
+    for _ in range(5):
+        lore.graph.opened([last])
+    assert names(lore, "alpha fact thing")[0] == last
+
+
+def test_relations_lift_what_is_equally_alike(lore: Lore) -> None:
+    keep(lore, A="alpha fact", B="alpha fact", C="zebra")
+    last = [name for name in names(lore, "alpha fact thing") if name != "C"][-1]
+    lore.graph.relate([Relation(source=last, target="C", type=f"t{n}") for n in range(15)])
+    assert names(lore, "alpha fact thing")[0] == last
+
+
+def test_what_is_set_aside_is_sorted_down_not_only_marked_down(lore: Lore) -> None:
+    keep(lore, A="alpha fact", B="alpha fact")
+    first = names(lore, "alpha fact thing")[0]
+    lore.graph.introduce([Subject(name=first, status="archivado")])
+    found = lore.graph.associate("alpha fact thing")
+    assert found[-1].portrait.name == first
+    assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
+
+
+def test_metadata_is_sorted_down(lore: Lore) -> None:
+    keep(lore, A="alpha fact", B="alpha fact")
+    first, second = names(lore, "alpha fact thing")
+    extra = ("alpha one", "alpha two")
+    lore.graph.observe([Subject(name=first, observations=extra, kind="metadata")])
+    lore.graph.observe([Subject(name=second, observations=extra)])
+    lore.settle()
+    assert names(lore, "alpha fact thing")[0] == second
+
+
+def test_memories_of_other_kinds_are_found_and_reflections_on_the_graph_are_not(lore: Lore) -> None:
+    lore.remember(Draft(content="alpha as a note", at_once=True))
+    about = {"target_type": "global", "target_id": None, "author": "ada", "mood": None}
+    lore.remember(Draft(content="alpha reflected", kind="reflection", metadata=about, at_once=True))
+    lore.remember(Draft(content="alpha in a session", kind="reflection", at_once=True))
+    lore.graph.relate([Relation(source="alpha ghost", target="alpha house", type="t")], imply=True)
+    lore.settle()
+    assert set(names(lore, "alpha")) == {"alpha as a note", "alpha in a session"}
+
+
+def test_reflections_are_found_within_author_mood_and_target(lore: Lore, clock: Clock) -> None:
+    for author, mood, target in (
+        ("nolan", "insight", "session"),
+        ("sofia", "duda", "session"),
+        ("sofia", None, "global"),
+    ):
+        about = {"target_type": target, "target_id": None, "author": author, "mood": mood}
+        lore.remember(Draft(content=f"on {author}", kind="reflection", metadata=about, at_once=True))
+    assert {t.author for t in lore.graph.ponder("on", None, None, None, 10)} == {"nolan", "sofia"}
+    assert [t.mood for t in lore.graph.ponder("on sofia", "sofia", "duda", None, 10)] == ["duda"]
+    assert [t.target_type for t in lore.graph.ponder("on", None, None, "global", 10)] == ["global"]
+    assert lore.graph.ponder("on", "nobody", None, None, 10) == []
+    fresh = lore.graph.ponder("on nolan", "nolan", None, None, 1)[0].score
+    clock.sleep(days=365)
+    assert lore.graph.ponder("on nolan", "nolan", None, None, 1)[0].score == pytest.approx(
+        fresh * 0.4164, rel=1e-3
+    )
+
+
+def test_without_a_model_there_is_no_guessing(config: Config) -> None:
+    lore = wire(config, embedder=OnnxEmbedder(config.data_dir / "nowhere"))
+    keep(lore, Site="documentation built with astro")
+    lore.graph.observe([Subject(name="Site", observations=("deployed", "documentation built with astro!"))])
+    assert [p.name for p in lore.graph.containing("astro").portraits] == ["Site"]
+    for ask in (
+        lambda: lore.graph.associate("astro"),
+        lambda: lore.graph.ponder("astro", None, None, None, 5),
+        lambda: lore.graph.duplicates("Site", 0.85, 0.7),
+    ):
+        with pytest.raises(Unavailable, match="nowhere"):
+            ask()
+    lore.close()
