@@ -11,7 +11,6 @@ from lore.engine.adopt import SIZE_LIMIT_BYTES, Adopted, file_within
 
 LINES = [
     {"type": "entity", "name": "A", "entityType": "Project", "observations": ["one", "two"]},
-    {"type": "relation", "from": "A", "to": "B", "relationType": "too early"},
     {"type": "entity", "name": "B", "entityType": "Person", "observations": []},
     {"type": "relation", "from": "A", "to": "B", "relationType": "contiene"},
     {"type": "relation", "from": "A", "to": "Nobody", "relationType": "knows"},
@@ -31,7 +30,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_every_line_is_counted_and_twice_is_like_once(lore: Lore, file: Path) -> None:
-    counts = Adopted(entities=2, relations=1, refused=1, skipped=7)
+    counts = Adopted(entities=2, relations=1, refused=1, skipped=6)
     assert lore.graph.adopt(str(file), [file.parent]) == counts
     graph = lore.graph.everything()
     assert [(p.name, p.entity.type, len(p.observations)) for p in graph.portraits] == [
@@ -47,10 +46,15 @@ def test_every_line_is_counted_and_twice_is_like_once(lore: Lore, file: Path) ->
     assert lore.status().counts == changed
 
 
+def test_a_relation_before_its_entities_is_skipped(lore: Lore, file: Path) -> None:
+    early = {"type": "relation", "from": "A", "to": "B", "relationType": "early"}
+    file.write_text("\n".join(map(json.dumps, [early, *LINES[:2]])), encoding="utf-8")
+    assert lore.graph.adopt(str(file), [file.parent]) == Adopted(entities=2, skipped=1)
+
+
 def test_a_faithful_import_keeps_what_the_other_server_kept(lore: Lore, file: Path) -> None:
-    assert lore.graph.adopt_own(file) == Adopted(entities=2, relations=3, refused=1, skipped=5)
+    assert lore.graph.adopt_own(file) == Adopted(entities=2, relations=2, refused=1, skipped=5)
     assert [(b.source, b.link.type, b.target) for b in lore.graph.everything().bonds] == [
-        ("A", "too early", "B"),
         ("A", "contiene", "B"),
         ("A", "knows", "Nobody"),
     ]

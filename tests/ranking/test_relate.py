@@ -2,7 +2,7 @@
 
 import pytest
 
-from lore.ranking.relate import closeness_in_time, relatedness, shared_names, twinness
+from lore.ranking.relate import closeness_in_time, relatedness, shared_names, shared_words, twinness
 
 WEIGHTS = {"cosine": 0.5, "bm25": 0.3, "entity": 0.1, "temporal": 0.1}
 
@@ -24,6 +24,13 @@ def test_without_a_tau_time_does_not_matter() -> None:
 )
 def test_shared_names_are_a_share_of_all_names(ours: str, theirs: str, strength: float) -> None:
     assert shared_names(set(ours), set(theirs)) == pytest.approx(strength)
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "share"), [("ab", "ab", 1), ("abc", "abd", 2 / 3), ("a", "abc", 0.5), ("", "a", 0)]
+)
+def test_shared_words_are_a_share_of_both_texts(ours: str, theirs: str, share: float) -> None:
+    assert shared_words(set(ours), set(theirs)) == pytest.approx(share)
 
 
 def test_relatedness_is_the_weighted_sum_and_a_missing_signal_is_nothing() -> None:

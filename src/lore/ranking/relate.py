@@ -12,6 +12,11 @@ def twinness(meaning: float, words: float) -> float:
     return MEANING_OF_TWINS * meaning + WORDS_OF_TWINS * words
 
 
+def shared_words(ours: Set[str], theirs: Set[str]) -> float:
+    """Dice: how far two texts consist of the same words; 0 when one has none."""
+    return 2 * len(ours & theirs) / (len(ours) + len(theirs)) if ours and theirs else 0.0
+
+
 def shared_names(ours: Set[str], theirs: Set[str]) -> float:
     """Jaccard: the share of all names that both mention; 0 when neither mentions any."""
     both = ours | theirs

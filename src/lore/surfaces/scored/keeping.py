@@ -24,6 +24,9 @@ from lore.surfaces.scored.dialect import (
 from lore.text import clean, listed, title_of
 
 REMEMBERED_SCORE = 7.0
+KNOWN_ALREADY = (
+    "Nothing was saved: the note of this id says the same. If it does not, use lore_insert with force=true."
+)
 LINK_FIELDS = frozenset({"source_memory_id", "target_memory_id", "relation_type", "reason"})
 
 SourceType = Annotated[str, Field(description="observed, inferred, user_stated, consolidated or injected.")]
@@ -85,9 +88,7 @@ def lore_remember(
     data = RememberAnswer(id=memory.id, title=name_of(memory), linked_to=None, status="inserted")
     if known.twin is not None:
         data["status"] = "duplicate"
-        return reply(
-            {**data}, ["This is known already; nothing was saved. The id is that of the known note."]
-        )
+        return reply({**data}, [KNOWN_ALREADY])
     if link := _tied_to_nearest(lore, memory, known, "lore_remember", ()):
         data["linked_to"] = LinkedTo(id=link.target, score=round(link.weight, 4))
     return reply({**data})

@@ -1,0 +1,171 @@
+"""Lore beside the official memory server: the same calls through the same client, the same answers."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client, StdioServerParameters
+
+PACKAGE = "@modelcontextprotocol/server-memory"
+SERVE = "import sys; from lore.config import load; from lore.doors.mcp import serve; serve(load(data_dir=sys.argv[1]))"
+
+ADA = {"name": "Ada", "entityType": "person", "observations": ["wrote notes", "liked Engines"]}
+ENGINE = {"name": "Engine", "entityType": "machine", "observations": []}
+HYPATIA = {"name": "Ὑπατία", "entityType": "Person_100%", "observations": ["Été à Alexandrie", "astronomer"]}
+BUILT = {"from": "Charles", "to": "Engine", "relationType": "built"}
+WROTE = {"from": "Ada", "to": "Engine", "relationType": "wrote about"}
+ITSELF = {"from": "Engine", "to": "Engine", "relationType": "contiene"}
+
+SCRIPT: list[tuple[str, dict[str, Any]]] = [
+    ("read_graph", {}),
+    ("search_nodes", {"query": "nothing"}),
+    ("create_entities", {"entities": [ADA, ENGINE]}),
+    ("create_entities", {"entities": [ADA | {"observations": ["other"]}, HYPATIA]}),
+    ("create_entities", {"entities": []}),
+    ("create_relations", {"relations": [WROTE, BUILT]}),
+    ("create_relations", {"relations": [WROTE, ITSELF]}),
+    ("read_graph", {}),
+    ("add_observations", {"observations": [{"entityName": "Ada", "contents": ["liked Engines", "a poet"]}]}),
+    ("add_observations", {"observations": [{"entityName": "Nobody", "contents": ["x"]}]}),
+    ("add_observations", {"observations": [{"entityName": "Charles", "contents": ["x"]}]}),
+    ("search_nodes", {"query": "ENGINE"}),
+    ("search_nodes", {"query": "person"}),
+    ("search_nodes", {"query": "ÉTÉ"}),
+    ("search_nodes", {"query": "ὑπατία"}),
+    ("search_nodes", {"query": "100%"}),
+    ("search_nodes", {"query": "%"}),
+    ("search_nodes", {"query": "_"}),
+    ("search_nodes", {"query": "charles"}),
+    ("search_nodes", {"query": ""}),
+    ("open_nodes", {"names": ["Ada", "Nobody"]}),
+    ("open_nodes", {"names": ["Charles"]}),
+    ("open_nodes", {"names": []}),
+    (
+        "create_entities",
+        {"entities": [{"name": "Charles", "entityType": "person", "observations": ["inventor"]}]},
+    ),
+    ("read_graph", {}),
+    (
+        "delete_observations",
+        {"deletions": [{"entityName": "Ada", "observations": ["wrote notes", "unknown"]}]},
+    ),
+    ("delete_observations", {"deletions": [{"entityName": "Nobody", "observations": ["x"]}]}),
+    ("delete_relations", {"relations": [WROTE, WROTE | {"relationType": "unknown"}]}),
+    ("read_graph", {}),
+    ("create_relations", {"relations": [WROTE]}),
+    ("read_graph", {}),
+    ("delete_entities", {"entityNames": ["Engine", "Nobody"]}),
+    ("read_graph", {}),
+    ("create_entities", {"entities": [ENGINE]}),
+    ("read_graph", {}),
+]
+
+
+@pytest.fixture(scope="module")
+def official(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The official server, installed from the package registry."""
+    npm = shutil.which("npm")
+    if npm is None or shutil.which("node") is None:
+        _unavailable("npm is not there")
+    folder = tmp_path_factory.mktemp("official")
+    command = [str(npm), "install", "--prefix", str(folder), "--no-audit", "--no-fund", "--silent", PACKAGE]
+    try:
+        subprocess.run(command, check=True, capture_output=True, timeout=50)
+    except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
+        _unavailable(f"the official server cannot be installed: {error}")
+    yield folder / "node_modules" / PACKAGE / "dist" / "index.js"
+
+
+def _unavailable(why: str) -> None:
+    if os.environ.get("CI"):
+        pytest.fail(why)
+    pytest.skip(why)
+
+
+@asynccontextmanager
+async def theirs(script: Path, folder: Path) -> AsyncIterator[Client]:
+    env = {**os.environ, "MEMORY_FILE_PATH": str(folder / "memory.jsonl")}
+    server = StdioServerParameters(command="node", args=[str(script)], env=env)
+    async with Client(server, mode="legacy") as client:
+        yield client
+
+
+@asynccontextmanager
+async def ours(folder: Path, **env: str) -> AsyncIterator[Client]:
+    settings = {**os.environ, "LORE_EMBEDDING_MODEL": "hash", "LORE_SURFACES": "official", **env}
+    server = StdioServerParameters(command=sys.executable, args=["-c", SERVE, str(folder)], env=settings)
+    async with Client(server, mode="legacy") as client:
+        yield client
+
+
+async def answered(client: Client, tool: str, arguments: dict[str, Any]) -> tuple[bool, Any, list[str]]:
+    result = await client.call_tool(tool, arguments)
+    texts = [block.text for block in result.content if block.type == "text"]
+    return bool(result.is_error), result.structured_content, texts
+
+
+def test_the_same_calls_have_the_same_answers(official: Path, tmp_path: Path) -> None:
+    async def story() -> None:
+        with anyio.fail_after(50):
+            async with theirs(official, tmp_path) as their, ours(tmp_path / "lore") as our:
+                for step, (tool, arguments) in enumerate(SCRIPT):
+                    expected = await answered(their, tool, arguments)
+                    assert await answered(our, tool, arguments) == expected, (step, tool, arguments)
+
+    anyio.run(story)
+
+
+def test_tools_take_the_same_arguments_and_give_the_same_hints(official: Path, tmp_path: Path) -> None:
+    async def story() -> None:
+        with anyio.fail_after(50):
+            async with theirs(official, tmp_path) as their, ours(tmp_path / "lore") as our:
+                expected = {tool.name: tool for tool in (await their.list_tools()).tools}
+                offered = {tool.name: tool for tool in (await our.list_tools()).tools}
+                assert list(offered) == list(expected)
+                for name, tool in offered.items():
+                    assert tool.title == expected[name].title
+                    assert tool.annotations == expected[name].annotations
+                    same = expected[name].input_schema
+                    assert set(tool.input_schema["properties"]) == set(same.get("properties", {}))
+                    assert tool.input_schema.get("required", []) == same.get("required", [])
+                [resource] = (await our.list_resources()).resources
+                [known] = (await their.list_resources()).resources
+                assert (resource.uri, resource.name, resource.mime_type, resource.title) == (
+                    known.uri,
+                    known.name,
+                    known.mime_type,
+                    known.title,
+                )
+
+    anyio.run(story)
+
+
+def test_a_file_of_the_official_server_is_taken_over_whole(official: Path, tmp_path: Path) -> None:
+    """What it wrote, Lore begins with, once: what is deleted afterwards stays deleted."""
+
+    async def story() -> None:
+        with anyio.fail_after(50):
+            async with theirs(official, tmp_path) as their:
+                for tool, arguments in SCRIPT[:9]:
+                    await answered(their, tool, arguments)
+                expected = await answered(their, "read_graph", {})
+                resource = await their.read_resource("memory://knowledge-graph")
+            file = str(tmp_path / "memory.jsonl")
+            async with ours(tmp_path / "lore", MEMORY_FILE_PATH=file) as our:
+                assert await answered(our, "read_graph", {}) == expected
+                shown = await our.read_resource("memory://knowledge-graph")
+                assert [c.model_dump() for c in shown.contents] == [c.model_dump() for c in resource.contents]
+                await answered(our, "delete_entities", {"entityNames": ["Ada"]})
+            async with ours(tmp_path / "lore", MEMORY_FILE_PATH=file) as our:
+                assert "Ada" not in str(
+                    (await answered(our, "open_nodes", {"names": ["Ada"]}))[1]["entities"]
+                )
+
+    anyio.run(story)

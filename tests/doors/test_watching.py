@@ -1,0 +1,140 @@
+"""The resource of the graph through the official client, in both protocol eras; and many calls at once."""
+
+import json
+import os
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import anyio.lowlevel
+import pytest
+from mcp import Client, MCPError, StdioServerParameters
+from mcp.client.subscriptions import ResourceUpdated
+from mcp.shared.exceptions import MCPDeprecationWarning
+from mcp_types import ResourceUpdatedNotification
+
+SERVE = "import sys; from lore.config import load; from lore.doors.mcp import serve; serve(load(data_dir=sys.argv[1]))"
+URI = "memory://knowledge-graph"
+NEW_ERA = "2026-07-28"
+ERAS = ["legacy", NEW_ERA]
+
+
+@asynccontextmanager
+async def connected(
+    folder: Path, era: str, surface: str = "graph", heard: list[str] | None = None
+) -> AsyncIterator[Client]:
+    env = {**os.environ, "LORE_EMBEDDING_MODEL": "hash", "LORE_SURFACES": surface}
+    server = StdioServerParameters(command=sys.executable, args=["-c", SERVE, str(folder)], env=env)
+
+    async def hear(message: Any) -> None:
+        if isinstance(message, ResourceUpdatedNotification) and heard is not None:
+            heard.append(str(message.params.uri))
+
+    with anyio.fail_after(60):
+        async with Client(server, mode=era, message_handler=hear) as client:
+            yield client
+
+
+async def told(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
+    result = await client.call_tool(tool, arguments)
+    assert not result.is_error, result.content
+    assert isinstance(result.structured_content, dict)
+    return result.structured_content
+
+
+def entity(name: str) -> dict[str, Any]:
+    return {"name": name, "entityType": "T", "observations": [f"about {name}"]}
+
+
+@pytest.mark.parametrize("surface", ["graph", "official"])
+@pytest.mark.parametrize("era", ERAS)
+def test_the_graph_can_be_read_as_a_resource(tmp_path: Path, era: str, surface: str) -> None:
+    async def story() -> None:
+        async with connected(tmp_path, era, surface) as client:
+            await told(client, "create_entities", entities=[entity("A")])
+            [resource] = (await client.list_resources()).resources
+            assert (str(resource.uri), resource.mime_type) == (URI, "application/json")
+            [content] = (await client.read_resource(URI)).contents
+            assert json.loads(content.text) == {"entities": [entity("A")], "relations": []}  # type: ignore[union-attr]
+            with pytest.raises(MCPError, match="unknown resource 'memory://other'"):
+                await client.read_resource("memory://other")
+
+    anyio.run(story)
+
+
+def test_subscribers_of_the_old_era_hear_of_changes_only(tmp_path: Path) -> None:
+    heard: list[str] = []
+
+    async def story() -> None:
+        async with connected(tmp_path, "legacy", heard=heard) as client:
+            await told(client, "create_entities", entities=[entity("before")])
+            with pytest.warns(MCPDeprecationWarning):
+                await client.subscribe_resource(URI)
+            assert heard == []
+            await told(client, "search_nodes", query="before")
+            await told(client, "open_nodes", names=["before"])
+            await told(client, "create_entities", entities=[entity("A")])
+            await _until(lambda: heard == [URI])
+            with pytest.warns(MCPDeprecationWarning):
+                await client.unsubscribe_resource(URI)
+            await told(client, "create_entities", entities=[entity("B")])
+            await told(client, "search_nodes", query="before")
+            assert heard == [URI]
+
+    anyio.run(story)
+
+
+def test_listeners_of_the_new_era_hear_of_changes(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with connected(tmp_path, NEW_ERA) as client:
+            async with client.listen(resource_subscriptions=[URI]) as events:
+                await told(client, "search_nodes", query="nothing")
+                await told(client, "create_entities", entities=[entity("A")])
+                async for event in events:
+                    assert event == ResourceUpdated(URI)
+                    break
+            await told(client, "create_entities", entities=[entity("B")])
+
+    anyio.run(story)
+
+
+def test_a_surface_without_resources_offers_none(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with connected(tmp_path, "legacy", "tree") as client:
+            assert client.server_capabilities is not None
+            assert client.server_capabilities.resources is None
+
+    anyio.run(story)
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_parallel_calls_on_one_connection_are_all_kept(tmp_path: Path, era: str) -> None:
+    """Fifty new entities, and fifty observations of one and the same entity."""
+
+    async def story() -> None:
+        async with connected(tmp_path, era) as client:
+            await told(client, "create_entities", entities=[entity("Busy")])
+            async with anyio.create_task_group() as tasks:
+                for number in range(50):
+                    tasks.start_soon(
+                        lambda n: told(client, "create_entities", entities=[entity(f"E{n}")]), number
+                    )
+                    tasks.start_soon(
+                        lambda n: told(client, "add_observations", name="Busy", observations=[f"fact {n}"]),
+                        number,
+                    )
+            graph = await told(client, "read_graph")
+            assert {one["name"] for one in graph["entities"]} == {"Busy", *(f"E{n}" for n in range(50))}
+            [busy] = [one for one in graph["entities"] if one["name"] == "Busy"]
+            assert set(busy["observations"]) == {"about Busy", *(f"fact {n}" for n in range(50))}
+
+    anyio.run(story)
+
+
+async def _until(condition: Any) -> None:
+    with anyio.fail_after(10):
+        while not condition():
+            await anyio.lowlevel.checkpoint()

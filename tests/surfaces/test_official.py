@@ -1,0 +1,115 @@
+"""The official profile: the nine tools of the official memory server, called as a door calls them."""
+
+import json
+from typing import Any
+
+import pytest
+
+from lore import Draft, Invalid, Lore, LoreError, NotFound
+from lore.surfaces import SURFACES, surfaces_named
+from lore.surfaces.base import Reply
+
+OFFICIAL = SURFACES["official"]
+ADA = {"name": "Ada", "entityType": "person", "observations": ["wrote notes"]}
+KNOWS = {"from": "Ada", "to": "Charles", "relationType": "knows"}
+
+
+def call(lore: Lore, tool: str, **arguments: Any) -> Reply:
+    return OFFICIAL.tools[tool](lore, arguments)
+
+
+def told(lore: Lore, tool: str, **arguments: Any) -> dict[str, Any]:
+    return dict(call(lore, tool, **arguments).data)
+
+
+def test_the_hints_are_those_of_the_official_server() -> None:
+    hints = {
+        name: (tool.read_only, tool.destructive, tool.idempotent) for name, tool in OFFICIAL.tools.items()
+    }
+    adds, deletes, reads = (False, False, False), (False, True, True), (True, False, True)
+    assert hints == {
+        "create_entities": adds,
+        "create_relations": adds,
+        "add_observations": adds,
+        "delete_entities": deletes,
+        "delete_observations": deletes,
+        "delete_relations": deletes,
+        "read_graph": reads,
+        "search_nodes": reads,
+        "open_nodes": reads,
+    }
+
+
+def test_it_stands_alone_because_the_graph_has_the_same_names() -> None:
+    assert OFFICIAL not in surfaces_named("all")
+    assert surfaces_named("official") == [OFFICIAL]
+    with pytest.raises(Invalid, match="both have a tool"):
+        surfaces_named("graph,official")
+
+
+def test_existing_names_are_skipped_not_merged(lore: Lore) -> None:
+    assert told(lore, "create_entities", entities=[ADA]) == {"entities": [ADA]}
+    assert told(lore, "create_entities", entities=[ADA | {"observations": ["new"]}]) == {"entities": []}
+    assert told(lore, "open_nodes", names=["Ada"])["entities"] == [ADA]
+
+
+def test_relations_do_not_need_their_ends(lore: Lore) -> None:
+    assert told(lore, "create_relations", relations=[KNOWS, KNOWS]) == {"relations": [KNOWS]}
+    assert told(lore, "read_graph") == {"entities": [], "relations": [KNOWS]}
+    told(lore, "create_entities", entities=[ADA])
+    assert told(lore, "search_nodes", query="ADA") == {"entities": [ADA], "relations": [KNOWS]}
+    assert told(lore, "search_nodes", query="charles")["entities"] == []
+    told(lore, "delete_entities", entityNames=["Charles"])
+    assert told(lore, "read_graph")["relations"] == []
+
+
+def test_unknown_entities_are_an_error_to_observe_and_nothing_to_delete(lore: Lore) -> None:
+    told(lore, "create_entities", entities=[ADA])
+    wanted = [{"entityName": "Ada", "contents": ["x"]}, {"entityName": "Nobody", "contents": ["y"]}]
+    with pytest.raises(NotFound, match="Entity with name Nobody not found"):
+        call(lore, "add_observations", observations=wanted)
+    assert told(lore, "read_graph")["entities"] == [ADA]
+    done = {"success": True, "message": "Observations deleted successfully"}
+    unknown = [{"entityName": "Nobody", "observations": ["y"]}]
+    assert told(lore, "delete_observations", deletions=unknown) == done
+
+
+def test_text_blocks_are_pretty_json(lore: Lore) -> None:
+    reply = call(lore, "create_entities", entities=[ADA])
+    assert reply.text == (json.dumps([ADA], indent=2),)
+    assert call(lore, "delete_entities", entityNames=["Ada"]).text == ("Entities deleted successfully",)
+    assert call(lore, "read_graph").text == ('{\n  "entities": [],\n  "relations": []\n}',)
+
+
+def test_no_relation_brings_an_inverse_of_its_own(lore: Lore) -> None:
+    told(lore, "create_relations", relations=[KNOWS | {"relationType": "contiene"}])
+    assert len(told(lore, "read_graph")["relations"]) == 1
+
+
+def test_memories_of_other_dialects_are_found_but_do_not_flood_the_graph(lore: Lore) -> None:
+    lore.remember(Draft(content="A remark about engines."))
+    assert told(lore, "search_nodes", query="engines")["entities"] == [
+        {
+            "name": "A remark about engines.",
+            "entityType": "note",
+            "observations": ["A remark about engines."],
+        }
+    ]
+    assert told(lore, "read_graph")["entities"] == []
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("create_entities", {"entities": [ADA, {"name": "B"}]}),
+        ("create_entities", {"entities": [ADA, ADA | {"name": ""}]}),
+        ("create_entities", {"entities": [ADA | {"observations": ["nul \0"]}]}),
+        ("create_relations", {"relations": [KNOWS, {"from": "A"}]}),
+        ("create_relations", {"relations": [KNOWS, KNOWS | {"to": ""}]}),
+        ("add_observations", {"name": "Ada", "observations": ["x"]}),
+    ],
+)
+def test_a_bad_item_leaves_nothing_of_the_call(lore: Lore, tool: str, arguments: dict[str, Any]) -> None:
+    with pytest.raises(LoreError):
+        call(lore, tool, **arguments)
+    assert told(lore, "read_graph") == {"entities": [], "relations": []}
