@@ -4,7 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,12 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 PACKAGE = "@modelcontextprotocol/server-memory"
-SERVE = "import sys; from lore.config import load; from lore.doors.mcp import serve; serve(load(data_dir=sys.argv[1]))"
+SERVE = """
+import sys
+from lore.config import load
+from lore.doors.mcp import serve
+serve(load(data_dir=sys.argv[1]))
+"""
 
 ADA = {"name": "Ada", "entityType": "person", "observations": ["wrote notes", "liked Engines"]}
 ENGINE = {"name": "Engine", "entityType": "machine", "observations": []}
@@ -69,7 +74,7 @@ SCRIPT: list[tuple[str, dict[str, Any]]] = [
 
 
 @pytest.fixture(scope="module")
-def official(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def official(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The official server, installed from the package registry."""
     npm = shutil.which("npm")
     if npm is None or shutil.which("node") is None:
@@ -80,7 +85,7 @@ def official(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         subprocess.run(command, check=True, capture_output=True, timeout=50)
     except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
         _unavailable(f"the official server cannot be installed: {error}")
-    yield folder / "node_modules" / PACKAGE / "dist" / "index.js"
+    return folder / "node_modules" / PACKAGE / "dist" / "index.js"
 
 
 def _unavailable(why: str) -> None:

@@ -16,7 +16,12 @@ from mcp.client.subscriptions import ResourceUpdated
 from mcp.shared.exceptions import MCPDeprecationWarning
 from mcp_types import ResourceUpdatedNotification
 
-SERVE = "import sys; from lore.config import load; from lore.doors.mcp import serve; serve(load(data_dir=sys.argv[1]))"
+SERVE = """
+import sys
+from lore.config import load
+from lore.doors.mcp import serve
+serve(load(data_dir=sys.argv[1]))
+"""
 URI = "memory://knowledge-graph"
 NEW_ERA = "2026-07-28"
 ERAS = ["legacy", NEW_ERA]
@@ -24,9 +29,9 @@ ERAS = ["legacy", NEW_ERA]
 
 @asynccontextmanager
 async def connected(
-    folder: Path, era: str, surface: str = "graph", heard: list[str] | None = None
+    folder: Path, era: str, surface: str = "graph", heard: list[str] | None = None, **settings: str
 ) -> AsyncIterator[Client]:
-    env = {**os.environ, "LORE_EMBEDDING_MODEL": "hash", "LORE_SURFACES": surface}
+    env = {**os.environ, "LORE_EMBEDDING_MODEL": "hash", "LORE_SURFACES": surface, **settings}
     server = StdioServerParameters(command=sys.executable, args=["-c", SERVE, str(folder)], env=env)
 
     async def hear(message: Any) -> None:
@@ -130,6 +135,35 @@ def test_parallel_calls_on_one_connection_are_all_kept(tmp_path: Path, era: str)
             assert {one["name"] for one in graph["entities"]} == {"Busy", *(f"E{n}" for n in range(50))}
             [busy] = [one for one in graph["entities"] if one["name"] == "Busy"]
             assert set(busy["observations"]) == {"about Busy", *(f"fact {n}" for n in range(50))}
+
+    anyio.run(story)
+
+
+@pytest.mark.parametrize(("surface", "begins"), [("official", True), ("graph", True), ("tree", False)])
+def test_an_empty_store_begins_with_the_file_that_the_settings_name(
+    tmp_path: Path, surface: str, begins: bool
+) -> None:
+    file = tmp_path / "memory.jsonl"
+    file.write_text(json.dumps({"type": "entity", **entity("A")}) + "\nbroken", encoding="utf-8")
+
+    async def story() -> None:
+        async with connected(tmp_path / "lore", "legacy", surface, MEMORY_FILE_PATH=str(file)):
+            pass
+        file.write_text(json.dumps({"type": "entity", **entity("B")}), encoding="utf-8")
+        async with connected(tmp_path / "lore", "legacy", "graph", MEMORY_FILE_PATH=str(file)) as client:
+            found = (await told(client, "read_graph"))["entities"]
+            assert [one["name"] for one in found] == (["A"] if begins else ["B"])
+
+    anyio.run(story)
+
+
+def test_a_file_that_is_not_there_keeps_nobody_from_serving(tmp_path: Path) -> None:
+    async def story() -> None:
+        for file in (tmp_path / "missing.jsonl", tmp_path):
+            async with connected(
+                tmp_path / "lore", "legacy", "official", MEMORY_FILE_PATH=str(file)
+            ) as client:
+                assert (await told(client, "read_graph"))["entities"] == []
 
     anyio.run(story)
 

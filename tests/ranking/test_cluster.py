@@ -5,15 +5,16 @@ import itertools
 import numpy as np
 import pytest
 
-from lore.ranking.cluster import agglomerated, clustered, contained, containment, named, topics_of
+from lore.ranking.cluster import Distances, agglomerated, clustered, contained, containment, named, topics_of
 
 
-def distances_of(points: list[float]) -> np.ndarray:
-    line = np.array(points)
-    return np.abs(line[:, None] - line[None, :])
+def distances_of(points: list[float]) -> Distances:
+    line = np.array(points, np.float64)
+    apart: Distances = np.abs(line[:, None] - line[None, :])
+    return apart
 
 
-def by_hand(distances: np.ndarray, cut: float) -> list[list[int]]:
+def by_hand(distances: Distances, cut: float) -> list[list[int]]:
     """Average linkage as the textbook says it: join the closest two groups as long as they are close."""
     groups = [[at] for at in range(len(distances))]
 
