@@ -117,7 +117,7 @@ class Surface:
                 function=function,
                 arguments=arguments,
                 input_schema=_plain(arguments.model_json_schema()),
-                output_schema=_plain(TypeAdapter(answer).json_schema()),
+                output_schema=_outline(TypeAdapter(answer).json_schema()),
                 read_only=read_only,
                 destructive=destructive,
                 idempotent=idempotent or read_only,
@@ -161,6 +161,21 @@ def _plain(schema: Any) -> Any:
         for key, item in schema.items()
         if key != "title"
     }
+
+
+def _outline(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The keys of an answer and their types: what a client can rely on, at a price it can bear."""
+    properties = {name: _kind(value, schema) for name, value in schema["properties"].items()}
+    return {"type": "object", "properties": properties, "required": list(schema.get("required", ()))}
+
+
+def _kind(value: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
+    if "$ref" in value:
+        value = schema["$defs"][value["$ref"].rpartition("/")[2]]
+    options = [_kind(option, schema).get("type") for option in value.get("anyOf", ())]
+    if options:
+        return {"type": options} if all(options) else {}
+    return {"type": value["type"]} if "type" in value else {}
 
 
 def _complaint(error: ValidationError, arguments: type[BaseModel]) -> str:
