@@ -37,6 +37,7 @@ logger = logging.getLogger(__name__)
 
 def serve(config: Config) -> None:
     """Serve until the client closes stdin or the process is told to stop."""
+    surfaces = surfaces_named(config.surfaces)
     lore = wire(config, patient=False)
 
     def stop(signum: int, frame: FrameType | None) -> None:
@@ -46,7 +47,6 @@ def serve(config: Config) -> None:
 
     signal.signal(signal.SIGINT, stop)
     signal.signal(signal.SIGTERM, stop)
-    surfaces = surfaces_named(config.surfaces)
     _begin(lore, config, surfaces)
     lore.background.start()
     try:

@@ -22,7 +22,7 @@ ROOTS_LIMIT = 1_000
 TREE = Surface(
     "tree",
     "Lore is your long-term memory: trees of knowledge, broad concepts at the roots, details at the leaves. "
-    "Before you answer from general knowledge or begin a task, search. search returns ids and scores only; "
+    "Search before you answer or begin a task. search returns ids and scores only; "
     "read an id for its content, children and associations; search again with parent_id to narrow down; stop "
     "when you know enough. deep=true also follows associations to what shares no words with the question. "
     "store what will matter in later conversations (decisions, preferences, corrections, findings), one "
