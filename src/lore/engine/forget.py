@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from lore.engine.link import ended
+from lore.engine.link import ended, made
 from lore.engine.portrait import ENTITY, OBSERVATION, repaint_above
-from lore.model import Cause, Link, Memory, new_id
+from lore.model import Cause, Link, Memory, Tie
 from lore.store import Store, Writer
 
 
@@ -78,15 +78,7 @@ def _hand_up(memory: Memory, writer: Writer, now: float) -> None:
 
 
 def _adoption(parent: str, child: str, mark: str, now: float) -> Link:
-    return Link(
-        id=new_id(now),
-        source=parent,
-        target=child,
-        kind="hierarchical",
-        created_at=now,
-        updated_at=now,
-        created_by=mark,
-    )
+    return made(Tie(source=parent, target=child, kind="hierarchical"), mark, now)
 
 
 def _take_back(memory: Memory, writer: Writer, now: float) -> None:

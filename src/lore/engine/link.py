@@ -25,6 +25,22 @@ def unlink(ids: Sequence[str], *, store: Store, namespace: str, cause: Cause, no
         return [link.id for link in active]
 
 
+def made(tie: Tie, by: str, now: float) -> Link:
+    """A new link as somebody wants it."""
+    return Link(
+        id=new_id(now),
+        source=tie.source,
+        target=tie.target,
+        kind=tie.kind,
+        type=tie.type,
+        weight=tie.weight,
+        reason=tie.reason,
+        created_at=now,
+        updated_at=now,
+        created_by=by,
+    )
+
+
 def ended(link: Link, now: float) -> Link:
     """The same link, no longer active."""
     return replace(link, active=False, ended_at=now, updated_at=now)
@@ -52,19 +68,7 @@ def tied(tie: Tie, writer: Writer, cause: Cause, now: float) -> Link:
         if ends[tie.target].namespace == SHARED != ends[tie.source].namespace:
             raise Invalid(f"{tie.target} is shared; it cannot hang below a memory that others do not see")
         _make_room(tie, writer, now)
-    wanted = Link(
-        id=new_id(now),
-        source=tie.source,
-        target=tie.target,
-        kind=tie.kind,
-        type=tie.type,
-        weight=tie.weight,
-        reason=tie.reason,
-        created_at=now,
-        updated_at=now,
-        created_by=cause.verb,
-    )
-    [stored] = writer.put_links([wanted])
+    [stored] = writer.put_links([made(tie, cause.verb, now)])
     return stored
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from lore.engine.duplicates import repeated
 from lore.engine.embed import embed
+from lore.engine.link import made
 from lore.engine.portrait import (
     ENTITY,
     GENERIC_KIND,
@@ -22,7 +23,7 @@ from lore.engine.remember import SHORT_LIMIT_BYTES, TITLE_LIMIT_BYTES
 from lore.engine.sense import Sense
 from lore.engine.use import count_use
 from lore.errors import Invalid, NotFound
-from lore.model import Cause, Link, Memory, new_id
+from lore.model import Cause, Link, Memory, Tie, new_id
 from lore.store import Reader, Store, Writer
 from lore.text import clean, preview, storable
 from lore.vectors import Vector
@@ -239,15 +240,7 @@ def _observation(text: str, entity: Memory, subject: Subject, judged: _Judged, n
 
 
 def _below(entity: Memory, observation: Memory, now: float) -> Link:
-    return Link(
-        id=new_id(now),
-        source=entity.id,
-        target=observation.id,
-        kind="hierarchical",
-        created_at=now,
-        updated_at=now,
-        created_by="observe",
-    )
+    return made(Tie(source=entity.id, target=observation.id, kind="hierarchical"), "observe", now)
 
 
 def _supersede(

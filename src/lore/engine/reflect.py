@@ -6,9 +6,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from lore.engine.known import known
+from lore.engine.link import made
 from lore.engine.sense import Sense
 from lore.errors import Invalid
-from lore.model import Cause, Draft, Filter, Link, Memory, new_id
+from lore.model import Cause, Draft, Filter, Link, Memory, Tie, new_id
 from lore.store import Reader, Store, Writer
 from lore.text import clean, passage_of, storable, title_of
 
@@ -182,13 +183,4 @@ def _note_of(lesson: Lesson, title: str, session: str, namespace: str, now: floa
 
 
 def _tie(source: str, relation: str, target: str, cause: Cause, now: float) -> Link:
-    return Link(
-        id=new_id(now),
-        source=source,
-        target=target,
-        kind="relation",
-        type=relation,
-        created_at=now,
-        updated_at=now,
-        created_by=cause.verb,
-    )
+    return made(Tie(source=source, target=target, kind="relation", type=relation), cause.verb, now)

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from lore.engine.link import ended
+from lore.engine.link import ended, made
 from lore.engine.observe import implied
 from lore.engine.portrait import entities_named
 from lore.engine.remember import SHORT_LIMIT_BYTES
 from lore.errors import NotFound
-from lore.model import Cause, Link, Memory, new_id
+from lore.model import Cause, Link, Memory, Tie
 from lore.store import Reader, Store, Writer
 from lore.text import storable
 
@@ -171,17 +171,9 @@ def _inverse_of(link: Link, reader: Reader) -> Link | None:
 
 
 def _link(relation: Relation, ends: Mapping[str, Memory], now: float, maker: str = "relate") -> Link:
-    return Link(
-        id=new_id(now),
-        source=ends[relation.source].id,
-        target=ends[relation.target].id,
-        kind="relation",
-        type=relation.type,
-        reason=relation.context,
-        created_at=now,
-        updated_at=now,
-        created_by=maker,
-    )
+    source, target = ends[relation.source].id, ends[relation.target].id
+    tie = Tie(source=source, target=target, kind="relation", type=relation.type, reason=relation.context)
+    return made(tie, maker, now)
 
 
 def _pair(relation: Relation, ends: Mapping[str, Memory], writer: Writer, now: float) -> Link | None:

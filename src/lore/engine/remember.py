@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from lore.engine.link import check_tie, tied
+from lore.engine.link import check_tie, made, tied
 from lore.engine.sense import Sense
 from lore.errors import Duplicate, Invalid, NotFound
-from lore.model import Cause, Draft, Filter, Link, Memory, Tie, new_id
+from lore.model import Cause, Draft, Filter, Memory, Tie, new_id
 from lore.ranking.graph import bond
 from lore.store import Reader, Store, Writer
 from lore.text import clean, passage_of, preview, storable
@@ -175,13 +175,4 @@ def _bind(id: str, item: _Placed, writer: Writer, cause: Cause, now: float) -> N
 def _attach(child: str, parent: str, writer: Writer, cause: Cause, now: float) -> None:
     if not writer.get([parent]):
         raise NotFound(f"unknown parent {preview(parent, 80)}: it was forgotten meanwhile")
-    link = Link(
-        id=new_id(now),
-        source=parent,
-        target=child,
-        kind="hierarchical",
-        created_at=now,
-        updated_at=now,
-        created_by=cause.verb,
-    )
-    writer.put_links([link])
+    writer.put_links([made(Tie(source=parent, target=child, kind="hierarchical"), cause.verb, now)])

@@ -6,13 +6,13 @@ from types import MappingProxyType
 
 from lore.engine.duplicates import likenesses
 from lore.engine.embed import embed
-from lore.engine.link import ended
+from lore.engine.link import ended, made
 from lore.engine.observe import DEFAULT_TYPE, Subject, check, introduced
 from lore.engine.portrait import Portrait, entities_named, portraits_of, repaint, shown_entities
 from lore.engine.relate import Relation, related
 from lore.engine.sense import Sense
 from lore.errors import Invalid, NotFound
-from lore.model import Cause, Link, Memory, new_id
+from lore.model import Cause, Link, Memory, Tie
 from lore.ranking.cluster import topics_of
 from lore.store import Reader, Store, Writer
 from lore.text import preview
@@ -185,15 +185,7 @@ def _move(
 
 
 def _place(entity: Memory, observation: Memory, now: float) -> Link:
-    return Link(
-        id=new_id(now),
-        source=entity.id,
-        target=observation.id,
-        kind="hierarchical",
-        created_at=now,
-        updated_at=now,
-        created_by="split",
-    )
+    return made(Tie(source=entity.id, target=observation.id, kind="hierarchical"), "split", now)
 
 
 def _tie(above: Memory, parts: Sequence[Part], writer: Writer, namespace: str, now: float) -> int:

@@ -6,9 +6,10 @@ from typing import Literal
 
 from lore.config import Tuning
 from lore.engine.known import KNOWLEDGE
+from lore.engine.link import made
 from lore.engine.sense import Sense
 from lore.errors import NotFound
-from lore.model import Cause, Filter, Link, Memory, new_id
+from lore.model import Cause, Filter, Memory, Tie, new_id
 from lore.ranking import fuse
 from lore.ranking.decay import DAY_SECONDS
 from lore.ranking.relate import closeness_in_time, relatedness, shared_names
@@ -173,19 +174,14 @@ def _accept(id: str, writer: Writer, cause: Cause, now: float) -> Reviewed:
         return Reviewed(id=id, outcome="skipped", why="already accepted")
     if len(writer.get([suggestion.source, suggestion.target])) < 2:
         return Reviewed(id=id, outcome="skipped", why="one of the two memories was forgotten")
-    wanted = Link(
-        id=new_id(now),
+    wanted = Tie(
         source=suggestion.source,
         target=suggestion.target,
-        kind="associative",
         type=suggestion.type or RELATION,
         weight=min(1.0, max(0.01, suggestion.score)),
         reason=f"suggested by a sweep (score {suggestion.score:.2f}) and accepted",
-        created_at=now,
-        updated_at=now,
-        created_by=cause.verb,
     )
-    [link] = writer.put_links([wanted])
+    [link] = writer.put_links([made(wanted, cause.verb, now)])
     writer.put_suggestions([replace(suggestion, status="accepted", updated_at=now)])
     return Reviewed(id=id, outcome="accepted", link=link.id)
 
