@@ -83,7 +83,7 @@ ALIASES: Mapping[str, str] = {"w_memory": "w_score"}
 """Second names, in the file and in the environment; where both are given, the field's own name counts."""
 OTHER_NAMES: dict[str, str] = {"memory_file_path": "MEMORY_FILE_PATH"}
 """What has a name without our prefix in the environment, because another server gave it one."""
-VECTOR_STORES = ("builtin",)
+VECTOR_STORES = ("builtin", "lancedb", "chroma")
 
 
 def load(env: Mapping[str, str] | None = None, **flags: Any) -> Config:
@@ -144,9 +144,7 @@ def _value(name: str, value: Any) -> Any:
     if not isinstance(value, str) or not value.strip():
         raise Invalid(f"{name} must be a text that is not empty, not {value!r}")
     if name == "vector_store" and value not in VECTOR_STORES:
-        raise Invalid(
-            f"vector_store {value!r} is not available in this version; known: {listed(VECTOR_STORES)}"
-        )
+        raise Invalid(f"unknown vector_store {value!r}; known: {listed(VECTOR_STORES)}")
     if name == "namespace" and (len(value) > NAMESPACE_LIMIT or not value.isprintable()):
         raise Invalid(f"namespace must be at most {NAMESPACE_LIMIT} printable characters, not {value!r}")
     return value

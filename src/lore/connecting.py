@@ -38,7 +38,7 @@ def wire(
     in the background, and searches answer by words until then.
     """
     sense = Sense(embedder or open_embedder(config.embedding_model), patient)
-    store = BACKENDS["sqlite"](config.database)
+    store = BACKENDS["sqlite"](config.database, config.vector_store)
     return Lore(
         store=store,
         sense=sense,

@@ -1,11 +1,10 @@
 """Stores: where memories live. BACKENDS is the list; `base` is the contract they keep."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 from lore.store.base import Passage, Reader, Store, Suggestion, Writer
 from lore.store.sqlite import SqliteStore
 
 __all__ = ["BACKENDS", "Passage", "Reader", "Store", "Suggestion", "Writer"]
 
-BACKENDS: dict[str, Callable[[Path], Store]] = {"sqlite": SqliteStore}
+BACKENDS: dict[str, Callable[..., Store]] = {"sqlite": SqliteStore}

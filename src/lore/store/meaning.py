@@ -6,13 +6,25 @@ from dataclasses import dataclass
 import numpy as np
 
 from lore.store import sql
-from lore.store.index import BACKENDS, Aliases
+from lore.store.index import Aliases, VectorIndex, open_index
 from lore.vectors import Vector
 
 OVERSAMPLING = 2
 FEWEST_CANDIDATES = 64
 FEED_ROWS = 20_000
-CODE_BYTES_PER_NUMBER = 1
+FEEDS = {  # what an index is filled from: the statement, and how many bytes a number takes in it
+    "code": (
+        "SELECT memory, seq, code FROM embedding WHERE seq > :seen AND model = :model"
+        f" AND length(code) = :size ORDER BY seq LIMIT {FEED_ROWS}",
+        1,
+    ),
+    "vector": (
+        "SELECT e.memory, e.seq, v.data FROM embedding e CROSS JOIN vector v ON v.memory = e.memory"
+        " WHERE e.seq > :seen AND e.model = :model AND v.model = :model AND length(v.data) = :size"
+        f" ORDER BY e.seq LIMIT {FEED_ROWS}",
+        4,
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,18 +64,17 @@ class Meaning:
     It only ever proposes: a memory that changed or vanished meanwhile is scored, or missed, by its row.
     """
 
-    def __init__(self, committed: sql.Rows, backend: str = "codes") -> None:
+    def __init__(self, committed: sql.Rows, backend: str = "builtin") -> None:
         self._committed = committed
         self._backend = backend
         self._feeding = threading.Lock()
+        self._index: VectorIndex = open_index(backend, 1)
         self._model = ""
-        self.forget()
+        self._seen = 0
 
     def forget(self) -> None:
         """Throw the index away; the next question builds it anew."""
-        self._index = BACKENDS[self._backend](1)
         self._model = ""
-        self._seen = 0
 
     def nearest(self, vector: Vector, model: str, limit: int, scope: Scope, narrow: bool) -> dict[str, float]:
         """The best `limit` of the scope. `narrow`: the scope is likely small, so look it up first."""
@@ -79,16 +90,14 @@ class Meaning:
     def _catch_up(self, model: str, dimension: int) -> None:
         with self._feeding:
             if model != self._model:
-                self._index = BACKENDS[self._backend](dimension)
+                self._index = open_index(self._backend, dimension)
                 self._model, self._seen = model, 0
-            while rows := self._committed(
-                "SELECT memory, seq, code FROM embedding WHERE seq > :seen AND model = :model"
-                f" AND length(code) = :size ORDER BY seq LIMIT {FEED_ROWS}",
-                {"seen": self._seen, "model": model, "size": CODE_BYTES_PER_NUMBER * dimension},
-            ):
+            statement, bytes_per_number = FEEDS[self._index.feed]
+            more = {"model": model, "size": bytes_per_number * dimension}
+            while rows := self._committed(statement, more | {"seen": self._seen}):
                 aliases = np.fromiter((alias for alias, _, _ in rows), np.int64, len(rows))
-                codes = np.frombuffer(b"".join(code for _, _, code in rows), np.uint8)
-                self._index.put(aliases, codes.reshape(len(rows), -1))
+                fed = np.frombuffer(b"".join(data for _, _, data in rows), np.uint8)
+                self._index.put(aliases, fed.reshape(len(rows), -1))
                 self._seen = rows[-1][1]
                 if len(rows) < FEED_ROWS:
                     break

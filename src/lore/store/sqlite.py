@@ -59,11 +59,11 @@ NOT_OF_MODEL = ("<", ">")
 class SqliteStore(Store):
     """One file, one process-wide set of connections; safe for many threads and many processes."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, vector_store: str = "builtin") -> None:
         opening.refuse_lost_file(path)
         self._connections = Connections(path)
         opening.migrate(self._connections)
-        self._meaning = Meaning(self._read)
+        self._meaning = Meaning(self._read, vector_store)
 
     def _read(self, statement: str, parameters: sql.Parameters) -> list[sql.Row]:
         with self._connections.reading() as connection:

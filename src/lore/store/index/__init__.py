@@ -1,12 +1,14 @@
 """The contract of a vector index: it proposes neighbours, the rows decide."""
 
-from collections.abc import Callable
-from typing import Literal, Protocol
+from importlib import import_module
+from typing import Literal, Protocol, cast
 
-from lore.store.index.codes import Aliases, CodeIndex, Rows
+from lore.errors import Invalid, Unavailable
+from lore.store.index.codes import Aliases, Rows
+from lore.text import listed
 from lore.vectors import Vector
 
-__all__ = ["BACKENDS", "Aliases", "Rows", "VectorIndex"]
+__all__ = ["BACKENDS", "Aliases", "Rows", "VectorIndex", "open_index"]
 
 
 class VectorIndex(Protocol):
@@ -36,4 +38,21 @@ class VectorIndex(Protocol):
     def __len__(self) -> int: ...
 
 
-BACKENDS: dict[str, Callable[[int], VectorIndex]] = {"codes": CodeIndex}  # dimension -> index
+BACKENDS = {  # name -> where its class is, imported only when opened, and the extra that brings it
+    "builtin": ("lore.store.index.codes:CodeIndex", ""),
+    "lancedb": ("lore.store.index.lance:LanceIndex", "lancedb"),
+    "chroma": ("lore.store.index.chroma:ChromaIndex", "chroma"),
+}
+
+
+def open_index(name: str, dimension: int) -> VectorIndex:
+    """An empty index of that kind."""
+    if name not in BACKENDS:
+        raise Invalid(f"unknown vector store {name!r}; known: {listed(BACKENDS)}")
+    place, extra = BACKENDS[name]
+    module, _, attribute = place.partition(":")
+    try:
+        return cast(VectorIndex, getattr(import_module(module), attribute)(dimension))
+    except ImportError as error:
+        wanted = f"pip install 'agent-lore[{extra}]'"
+        raise Unavailable(f"the vector store {name} is not installed ({error}); {wanted}") from error

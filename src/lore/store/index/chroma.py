@@ -1,0 +1,78 @@
+"""Chroma as the vector index: a collection in memory, thrown away with the index."""
+
+import threading
+import uuid
+from typing import Any, Final, Literal
+
+import chromadb
+import numpy as np
+from chromadb.config import Settings
+
+from lore.store.index.codes import Aliases, Rows
+from lore.vectors import STORED, Vector
+
+BATCH = 2_000
+THOROUGH = {"hnsw:space": "cosine", "hnsw:search_ef": 400, "hnsw:construction_ef": 200}
+
+
+class ChromaIndex:
+    """Approximate search by Chroma's graph; the rows give the exact scores. Talks to nobody outside."""
+
+    feed: Final[Literal["vector"]] = "vector"
+
+    def __init__(self, dimension: int) -> None:
+        self._client = chromadb.EphemeralClient(Settings(anonymized_telemetry=False))
+        self._name = f"lore-{uuid.uuid4()}"
+        self._turn = threading.RLock()  # a question beside a change can fail inside Chroma
+        self._open()
+
+    def _open(self) -> None:
+        self._collection = self._client.create_collection(self._name, metadata=THOROUGH)
+
+    def put(self, aliases: Aliases, rows: Rows) -> None:
+        vectors = np.ascontiguousarray(rows).view(STORED)
+        for start in range(0, len(aliases), BATCH):
+            part = slice(start, start + BATCH)
+            with self._turn:
+                self._collection.upsert(ids=_names(aliases[part]), embeddings=vectors[part])
+
+    def remove(self, aliases: Aliases) -> None:
+        with self._turn:
+            known = self._known(aliases)
+            if len(known):
+                self._collection.delete(ids=_names(known))
+
+    def nearest(self, vector: Vector, limit: int, among: Aliases | None = None) -> Aliases:
+        with self._turn:
+            wanted = min(limit, len(self))
+            if not wanted:
+                return np.empty(0, np.int64)
+            if among is None:
+                return self._asked(vector, wanted, None)
+            known = self._known(np.unique(among))
+            if not len(known):
+                return known
+            found = self._asked(vector, min(limit, len(known)), _names(known))
+            left = known[~np.isin(known, found)]
+            return np.concatenate([found, left])[:limit]
+
+    def _asked(self, vector: Vector, limit: int, names: list[str] | None) -> Aliases:
+        asked: Any = vector[np.newaxis]
+        answer = self._collection.query(query_embeddings=asked, n_results=limit, ids=names, include=[])
+        return np.array([int(name) for name in answer["ids"][0]], np.int64)
+
+    def _known(self, aliases: Aliases) -> Aliases:
+        found = self._collection.get(ids=_names(aliases), include=[])["ids"] if len(aliases) else []
+        return np.array(sorted(map(int, found)), np.int64)
+
+    def clear(self) -> None:
+        with self._turn:
+            self._client.delete_collection(self._name)
+            self._open()
+
+    def __len__(self) -> int:
+        return int(self._collection.count())
+
+
+def _names(aliases: Aliases) -> list[str]:
+    return [str(alias) for alias in aliases.tolist()]
