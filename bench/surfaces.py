@@ -123,9 +123,10 @@ def main() -> None:
         scene = Scene(lore, corpus, fill(lore, corpus, options.memories))
         _prepared(scene)
         for name, surface in SURFACES.items():
-            print(f"{name}: {len(surface.tools)} tools, {tokens(surface):,} tokens", flush=True)
+            paid, whole = tokens(surface, PAID), tokens(surface, None)
+            print(f"{name}: {len(surface.tools)} tools, {paid:,} tokens ({whole:,} listed)", flush=True)
             taken = dict(timings(surface, scene, options.calls))
-            rows.append({"surface": name, "tokens": tokens(surface), "p50_ms": taken})
+            rows.append({"surface": name, "tokens": paid, "listed_tokens": whole, "p50_ms": taken})
             for tool, milliseconds in taken.items():
                 print(f"  {tool:28} {milliseconds:8.1f} ms", flush=True)
         lore.close()
@@ -133,12 +134,14 @@ def main() -> None:
         options.json.write_text(json.dumps(rows, indent=2) + "\n")
 
 
-def tokens(surface: Surface) -> int:
-    """About what a model pays to know the tools: names, descriptions and arguments."""
+PAID = {"name", "description", "input_schema"}
+"""What clients show a model of a tool; titles, hints and output outlines stay with the client."""
+
+
+def tokens(surface: Surface, shown: set[str] | None) -> int:
+    """About what these parts of tools/list cost; None: the whole listing."""
     listing = [
-        offered(tool).model_dump(
-            by_alias=True, exclude_none=True, include={"name", "description", "input_schema"}
-        )
+        offered(tool).model_dump(by_alias=True, exclude_none=True, include=shown)
         for tool in surface.tools.values()
     ]
     return len(json.dumps(listing, separators=(",", ":"))) // CHARACTERS_PER_TOKEN
