@@ -28,7 +28,7 @@ from lore.vectors import Vector
 BATCH = 500
 MODEL_TEXTS = 1_000
 COLD = """
-import sys, time, resource
+import re, sys, time
 began = time.perf_counter()
 from lore import Query, connect
 lore = connect(sys.argv[1])
@@ -38,7 +38,7 @@ lore.store.reader("shared").near(question, lore.sense.model, 10, Query(text="x")
 found = time.perf_counter()
 lore.search(Query(text="a second question about something else"))
 warm = time.perf_counter()
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+peak = int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1]) / 1024
 now = int(open("/proc/self/statm").read().split()[1]) * 4096 / 2**20
 print(opened - began, found - opened, warm - found, peak, now)
 """

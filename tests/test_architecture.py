@@ -13,7 +13,7 @@ SRC = ROOT / "src" / "lore"
 FILES = sorted(SRC.rglob("*.py"))
 
 FLOOR = {
-    "model": 0.0, "errors": 0.0, "version": 0.0,
+    "model": 0.0, "errors": 0.0, "version": 0.0, "environment": 0.0,
     "text": 1.0, "vectors": 1.0, "clock": 1.0, "ranking": 1.5, "config": 1.5,
     "store": 2.0, "embed": 2.0,
     "engine": 3.0,
@@ -25,6 +25,7 @@ LONGEST_FILE = 400
 LONGEST_FUNCTION = 60
 MOST_PARAMETERS = 8
 MOST_PUBLIC_NAMES = 15
+OUTLIVES_ITS_CLIENTS = {"doors/clients.py"}
 
 
 def name(path: Path) -> str:
@@ -98,13 +99,15 @@ def test_functions_stay_small(path: Path) -> None:
 
 
 @each_file
-def test_only_config_reads_the_environment(path: Path) -> None:
-    if path.name != "config.py":
+def test_one_room_reads_the_environment(path: Path) -> None:
+    if path.name != "environment.py":
         assert not re.search(r"\bos\.(environ|getenv)\b", path.read_text())
 
 
 @each_file
 def test_nothing_is_caught_wholesale(path: Path) -> None:
+    if name(path) in OUTLIVES_ITS_CLIENTS:
+        return
     assert not re.search(r"except( \(?(Base)?Exception\b|:)", path.read_text())
 
 

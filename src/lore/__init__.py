@@ -1,8 +1,8 @@
 """Lore: long-term memory for AI agents. These are the public names."""
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # what type checkers take for true; the module that has it is not light
 if TYPE_CHECKING:
     from lore.connecting import connect
     from lore.engine import Lore
@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """Load a public name when it is first used: `import lore` alone costs nothing."""
     if name not in _HOMES:
         raise AttributeError(f"module 'lore' has no attribute {name!r}")

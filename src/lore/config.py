@@ -1,18 +1,17 @@
-"""Settings: defaults, the file, the environment, flags; the last word wins. The only env reader."""
+"""Settings: defaults, the file, the environment, flags; the last word wins."""
 
 import math
-import os
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+from lore.environment import BORROWED, PREFIX, variables
 from lore.errors import Invalid
 from lore.model import SHARED
 from lore.text import listed
 
-PREFIX = "LORE_"
 FILE_NAME = "config.toml"
 DATABASE_NAME = "memory.db"
 NAMESPACE_LIMIT = 100
@@ -62,7 +61,10 @@ class Tuning:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config(Tuning):
-    """Every setting. A field `x` is `x` in the file and `LORE_X` in the environment."""
+    """Every setting. A field `x` is `x` in the file and `LORE_X` in the environment.
+
+    idle_minutes: after so many without a question the daemon gives the memory of the model back.
+    """
 
     data_dir: Path = Path("~/.lore")
     db_path: Path | None = None
@@ -70,6 +72,7 @@ class Config(Tuning):
     namespace: str = SHARED
     surfaces: str = "tree"
     embedding_model: str = "gte-small"
+    idle_minutes: float = 10.0
 
     @property
     def database(self) -> Path:
@@ -81,17 +84,17 @@ FILE_KEYS: Mapping[str, str] = {"database.path": "db_path"}
 """Keys that have another name in the file; all others are called as the field."""
 ALIASES: Mapping[str, str] = {"w_memory": "w_score"}
 """Second names, in the file and in the environment; where both are given, the field's own name counts."""
-OTHER_NAMES: dict[str, str] = {"memory_file_path": "MEMORY_FILE_PATH"}
-"""What has a name without our prefix in the environment, because another server gave it one."""
+OTHER_NAMES: Mapping[str, str] = {name.lower(): name for name in BORROWED}
+"""Fields whose variable has no prefix."""
 VECTOR_STORES = ("builtin", "lancedb", "chroma")
 
 
 def load(env: Mapping[str, str] | None = None, **flags: Any) -> Config:
     """The settings in force. A flag that is None was not given."""
-    env = os.environ if env is None else env
+    env = variables() if env is None else env
     given = {name: value for name, value in flags.items() if value is not None}
     known = {field.name for field in fields(Config)}
-    outside = {key: f"{PREFIX}{key.upper()}" for key in (*known, *ALIASES)} | OTHER_NAMES
+    outside = {key: f"{PREFIX}{key.upper()}" for key in (*known, *ALIASES)} | dict(OTHER_NAMES)
     told = _by_field({key: env[name] for key, name in outside.items() if env.get(name)})
     folder = _path("data_dir", (told | given).get("data_dir", Config().data_dir))
     config = replace(Config(), data_dir=folder)

@@ -8,7 +8,7 @@ from pathlib import Path
 from lore.config import Config, Tuning, load
 from lore.embed import Embedder, open_embedder
 from lore.engine import Lore
-from lore.engine.background import Background, Sweeping
+from lore.engine.background import Background
 from lore.engine.sense import Sense
 from lore.ranking.policy import POLICIES, Policy
 from lore.store import BACKENDS
@@ -35,10 +35,12 @@ def wire(
     """Put the parts together as the settings say.
 
     patient: searches wait for the model. Otherwise (a server) the model loads and memories are embedded
-    in the background, and searches answer by words until then.
+    in the background, and searches that come before wait a moment and then answer by words.
     """
     sense = Sense(embedder or open_embedder(config.embedding_model), patient)
     store = BACKENDS["sqlite"](config.database, config.vector_store)
+    background = Background(store, sense, clock)
+    background.sweep_also(config.namespace, config)
     return Lore(
         store=store,
         sense=sense,
@@ -46,8 +48,14 @@ def wire(
         clock=clock,
         tuning=config,
         policies=_tuned(config),
-        background=Background(store, sense, Sweeping(store, sense, config.namespace, config, clock)),
+        background=background,
     )
+
+
+def tailored(lore: Lore, config: Config, *, patient: bool = False) -> Lore:
+    """The same Lore, with the settings of one of its clients. patient: it waits for the model."""
+    sense = lore.sense.patiently() if patient else lore.sense
+    return replace(lore, sense=sense, namespace=config.namespace, tuning=config, policies=_tuned(config))
 
 
 def _tuned(tuning: Tuning) -> dict[str, Policy]:

@@ -117,9 +117,10 @@ class Draft:
 
     parent: attach below this memory. home_above: without a parent, attach below the most similar
     root if their likeness is above this number; otherwise the draft becomes a root itself. at_once: findable
-    by meaning as soon as it is kept, rather than soon after. unique_title: refused as a Duplicate if a
-    memory of this kind in the same namespace is called the same. ties: links to begin with; an empty source
-    is this memory. updates_above: also tied, as their update, to the memories whose likeness is above this.
+    by meaning when it is kept, where no background runs that sees to it soon. unique_title: refused as a
+    Duplicate if a memory of this kind in the same namespace is called the same. ties: links to begin with; an
+    empty source is this memory. updates_above: also tied, as their update, to the memories whose likeness is
+    above this.
     """
 
     content: str

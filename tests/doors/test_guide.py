@@ -28,14 +28,13 @@ def test_both_ways_to_connect_run_the_same_command(lore: Lore) -> None:
     [line] = [line for line in text.splitlines() if "claude mcp add" in line]
     call = shlex.split(line)[shlex.split(line).index("--") + 1 :]
     assert call == snippet(text)
-    assert call[-1] == "mcp"
     assert Path(call[0]).is_absolute()
 
 
 def test_the_command_of_the_guide_can_be_run(lore: Lore) -> None:
     call = snippet(guide(lore.status()))
-    done = subprocess.run([*call[:-1], "--version"], capture_output=True, text=True, check=True, timeout=60)
-    assert done.stdout.startswith("lore ")
+    done = subprocess.run([*call, "--version"], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.startswith("lore-mcp ")
 
 
 def test_a_store_in_its_usual_place_needs_no_flag(lore: Lore) -> None:
@@ -47,7 +46,7 @@ def test_a_store_in_its_usual_place_needs_no_flag(lore: Lore) -> None:
 def test_the_command_is_absolute_wherever_it_was_started(
     lore: Lore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "lore").touch()
+    (tmp_path / "lore-mcp").touch()
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.argv", ["./lore", "mcp"])
-    assert snippet(guide(lore.status()))[0] == str(tmp_path / "lore")
+    assert snippet(guide(lore.status()))[0] == str(tmp_path / "lore-mcp")

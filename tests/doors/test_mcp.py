@@ -173,12 +173,12 @@ def test_a_model_that_cannot_load_leaves_everything_else_working(tmp_path: Path,
 import sys, pathlib, anyio
 from lore.config import load
 from lore.connecting import wire
-from lore.doors.mcp import _over_stdio, server
+from lore.doors.mcp import Offer, _over_stdio
 from lore.embed.onnx import OnnxEmbedder
 from lore.surfaces import SURFACES
 lore = wire(load(data_dir=sys.argv[1]), embedder=OnnxEmbedder(pathlib.Path("nowhere")), patient=False)
 lore.background.start()
-anyio.run(_over_stdio, server(lore, SURFACES.values()))
+anyio.run(_over_stdio, Offer(lore, list(SURFACES.values())).server)
 """
 
     async def story() -> None:

@@ -1,6 +1,7 @@
 """embed, settle, background: vectors follow soon after, and without a model everything else works."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from threading import Event
 
@@ -12,6 +13,10 @@ from lore.config import Config
 from lore.connecting import wire
 from lore.embed.hashing import HashEmbedder
 from lore.engine.embed import embed
+from lore.engine.observe import Subject
+from lore.engine.reflect import Reflection
+from lore.engine.sense import RECENT, Sense
+from lore.engine.split import Part
 from lore.model import Revision
 from lore.vectors import Vector, Vectors
 
@@ -46,6 +51,44 @@ class Loading(HashEmbedder):
     def embed_query(self, text: str) -> Vector:
         self.ready = True
         return super().embed_query(text)
+
+
+class Sleeping(HashEmbedder):
+    """A model that has to be loaded, takes as long as the test wants, and counts what it is asked."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ready = False
+        self.loads = 0
+        self.embedded: list[str] = []
+        self.gate = Event()
+        self.gate.set()
+
+    def warm(self) -> None:
+        self.loads += 1
+        assert self.gate.wait(30)
+        self.ready = True
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        if not self.ready:
+            self.warm()
+        self.embedded += texts
+        return super().embed(texts)
+
+    def embed_query(self, text: str) -> Vector:
+        if not self.ready:
+            self.warm()
+        return super().embed_query(text)
+
+    def release(self) -> None:
+        self.ready = False
+
+
+class Broken(Missing):
+    """One that says so when it is loaded."""
+
+    def warm(self) -> None:
+        raise Unavailable("the model file is gone")
 
 
 class Failing(HashEmbedder):
@@ -156,6 +199,117 @@ def test_an_impatient_search_does_not_wait_for_the_model(config: Config, clock: 
     keep(lore, "another walrus")
     lore.settle()
     assert lore.search(Query(text="walrus")).notes() == ()
+    lore.close()
+
+
+def asleep(config: Config, clock: Clock, model: HashEmbedder, patience_seconds: float = 30.0) -> Lore:
+    """A server whose model is not loaded, with a memory that can only be found by its vector."""
+    patient = wire(config, embedder=HashEmbedder(), clock=clock)
+    keep(patient, "walrus")
+    patient.settle()
+    patient.close()
+    lore = wire(config, embedder=model, patient=False, clock=clock)
+    return replace(lore, sense=Sense(model, patient=False, patience_seconds=patience_seconds))
+
+
+def test_an_impatient_search_has_the_model_loaded_and_waits_a_moment_for_it(
+    config: Config, clock: Clock
+) -> None:
+    model = Sleeping()
+    lore = asleep(config, clock, model)
+    answer = lore.search(Query(text="walrus"))
+    assert (answer.meaning, answer.notes()) == ("ready", ())
+    assert answer.hits[0].signals["meaning"].strength == 1.0
+    lore.close()
+
+
+def test_no_search_waits_longer_for_the_model_than_a_moment(config: Config, clock: Clock) -> None:
+    model = Sleeping()
+    model.gate.clear()
+    lore = asleep(config, clock, model, patience_seconds=0.01)
+    for _ in range(3):
+        answer = lore.search(Query(text="walrus"))
+        assert len(answer.hits) == 1
+        assert answer.notes() == ("Searched by words only: the embedding model is still loading.",)
+    assert model.loads == 1
+    model.gate.set()
+    lore.close()
+
+
+def test_nobody_waits_for_a_model_that_cannot_be_loaded(config: Config, clock: Clock) -> None:
+    lore = asleep(config, clock, Broken())
+    lore.search(Query(text="walrus"))
+    answer = lore.search(Query(text="walrus"))
+    assert answer.notes() == ("Searched by words only: the model file is gone.",)
+    lore.close()
+
+
+def test_after_a_release_the_next_search_is_complete_again(config: Config, clock: Clock) -> None:
+    model = Sleeping()
+    lore = asleep(config, clock, model)
+    before = lore.search(Query(text="walrus", counted=False))
+    lore.release()
+    assert lore.status().meaning == "warming"
+    assert lore.search(Query(text="walrus", counted=False)) == before
+    assert model.loads == 2
+    lore.close()
+
+
+def test_after_a_release_the_background_loads_the_model_only_for_what_waits(
+    config: Config, clock: Clock
+) -> None:
+    model = Sleeping()
+    lore = wire(config, embedder=model, patient=False, clock=clock)
+    keep(lore, "walrus", "walrus too")
+    lore.background.embed_all()
+    lore.release()
+    lore.background.embed_all()
+    lore.background.sweep_on()
+    assert not model.ready
+    keep(lore, "penguin")
+    lore.background.embed_all()
+    assert model.ready
+    assert lore.status().pending == 0
+    lore.close()
+
+
+def test_a_text_that_was_compared_and_is_kept_then_is_embedded_once() -> None:
+    model = Sleeping()
+    sense = Sense(model)
+    sense.of_texts(["walrus"])
+    both = sense.of_texts(["penguin", "walrus", "penguin"])
+    assert both is not None
+    assert (both == HashEmbedder().embed(["penguin", "walrus", "penguin"])).all()
+    assert model.embedded == ["walrus", "penguin"]
+    sense.of_texts([f"number {n}" for n in range(RECENT)])
+    sense.of_texts(["walrus"])
+    assert model.embedded[-1] == "walrus"
+
+
+WRITES: dict[str, Callable[[Lore], object]] = {
+    "remember": lambda lore: lore.remember(Draft(content="tusk", at_once=True)),
+    "revise": lambda lore: lore.revise(Revision(id=lore.graph.named(["Walrus"])["Walrus"].id, content="x")),
+    "reflect": lambda lore: lore.reflect(Reflection(session="s", title="t", account="we saw a walrus")),
+    "introduce": lambda lore: lore.graph.introduce([Subject(name="Penguin", observations=("black",))]),
+    "observe": lambda lore: lore.graph.observe([Subject(name="Walrus", observations=("old",))], judge=False),
+    "retract": lambda lore: lore.graph.retract([Subject(name="Walrus", observations=("fat",))]),
+    "split": lambda lore: lore.graph.split("Walrus", [Part(name="Tusk", type="", observations=("fat",))]),
+}
+
+
+@pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
+def test_a_write_does_not_wait_for_vectors_that_its_answer_does_not_need(
+    write: Callable[[Lore], object], config: Config, clock: Clock
+) -> None:
+    model = Sleeping()
+    lore = wire(config, embedder=model, patient=False, clock=clock)
+    lore.graph.introduce([Subject(name="Walrus", observations=("fat", "grey"))])
+    lore.release()
+    model.gate.clear()
+    lore.background.start()
+    write(lore)
+    assert lore.status().pending > 0
+    model.gate.set()
     lore.close()
 
 

@@ -193,3 +193,24 @@ def test_sweeps_can_be_turned_off(lore: Lore) -> None:
     keep(lore, WALRUS), keep(lore, ALIKE)
     sweeping(replace(lore, tuning=replace(lore.tuning, suggest_interval_hours=0.0))).step()
     assert lore.count_suggestions() == 0
+
+
+def test_each_namespace_in_use_is_swept(lore: Lore) -> None:
+    other = lore.within("other")
+    for reader in (lore, other):
+        keep(reader, WALRUS), keep(reader, ALIKE)
+    lore.background.sweep_on()
+    assert (lore.count_suggestions(), other.count_suggestions()) == (1, 1)
+    lore.background.sweep_also("other", lore.tuning)
+    lore.background.sweep_on()
+    assert other.count_suggestions() > 1
+
+
+def test_a_namespace_that_is_named_again_goes_on_with_its_sweep(lore: Lore) -> None:
+    for number in range(25):
+        keep(lore, f"{WALRUS} number{number}")
+    lore.background.sweep_on()
+    first = lore.count_suggestions()
+    lore.background.sweep_also(lore.namespace, lore.tuning)
+    lore.background.sweep_on()
+    assert 0 < first < lore.count_suggestions()

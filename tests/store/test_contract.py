@@ -1045,3 +1045,26 @@ def test_a_writer_that_outlives_its_transaction_writes_nothing(store: Store) -> 
     with pytest.raises(Unavailable, match="over"):
         writer.put([memory("late")])
     assert store.reader(SHARED).get(["kept", "late"]).keys() == {"kept"}
+
+
+def test_after_a_release_everything_is_as_it_was(store: Store) -> None:
+    keep(store, memory("a", "walrus"), memory("b", "penguin"))
+    place(store, {"a": EAST, "b": NORTH})
+    reader = store.reader(SHARED)
+    before = (reader.get(["a", "b"]), reader.near(EAST, MODEL, 2, Filter()))
+    for _ in range(2):
+        store.release()
+        assert (reader.get(["a", "b"]), reader.near(EAST, MODEL, 2, Filter())) == before
+    store.touch(["a"], {}, NOW)
+    keep(store, memory("c"))
+    assert reader.get(["a"])["a"].access_count == 1
+    assert reader.count(Filter()) == 3
+
+
+def test_a_few_of_one_kind_are_found_behind_many_of_another(store: Store) -> None:
+    keep(store, *(memory(f"n{at}", "walrus") for at in range(300)))
+    keep(store, memory("rare", "walrus " + "filler " * 50, kind="fragment"))
+    place(store, {f"n{at}": EAST for at in range(300)} | {"rare": NORTH})
+    reader, rare = store.reader(SHARED), Filter(kinds=frozenset({"fragment"}))
+    assert list(reader.near(EAST, MODEL, 1, rare)) == ["rare"]
+    assert list(reader.matching(["walrus"], 1, rare)) == ["rare"]

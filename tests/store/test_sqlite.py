@@ -1,9 +1,11 @@
 """What is special to the file: its settings, its upgrades, its enemies, and many processes at once."""
 
+import gc
 import os
 import stat
 import subprocess
 import sys
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,7 +17,7 @@ import pytest
 from lore.errors import Unavailable
 from lore.model import SHARED, Cause, Filter, Link, Memory
 from lore.store import opening
-from lore.store.connections import DERIVED, Connections, require_sqlite
+from lore.store.connections import Connections, require_sqlite
 from lore.store.migrations import MIGRATIONS
 from lore.store.sqlite import SqliteStore
 from lore.vectors import Vector
@@ -63,19 +65,31 @@ def filled(path: Path) -> None:
 # --- settings
 
 
-@pytest.mark.parametrize(("settings", "synchronous"), [(None, 2), (DERIVED, 1)], ids=["durable", "derived"])
-def test_writes_are_logged_ahead_and_synced(
-    settings: tuple[str, ...] | None, synchronous: int, path: Path
-) -> None:
+@pytest.mark.parametrize(("kind", "synchronous"), [("writing", 2), ("deriving", 1)])
+def test_writes_are_logged_ahead_and_synced(kind: str, synchronous: int, path: Path) -> None:
     connections = Connections(path)
     opening.migrate(connections)
-    with connections.writing(*([settings] if settings else [])) as writer:
+    with getattr(connections, kind)() as writer:
         assert pragma(writer, "journal_mode") == "wal"
         assert pragma(writer, "synchronous") == synchronous
         assert pragma(writer, "foreign_keys") == 1
         assert pragma(writer, "trusted_schema") == 0
         assert pragma(writer, "secure_delete") == 1
     connections.close()
+
+
+def test_a_release_lets_go_of_the_index_and_of_idle_connections(store: SqliteStore) -> None:
+    keep(store, "a")
+    with store.transaction(SHARED, Cause(verb="test"), NOW) as writer:
+        writer.put_vectors(MODEL, {"a": EAST})
+    store.reader(SHARED).near(EAST, MODEL, 1, Filter())
+    index = weakref.ref(store._meaning._index)
+    readers = [weakref.ref(each) for each in store._connections._readers.queue if each is not None]
+    assert readers
+    store.release()
+    gc.collect()
+    assert index() is None
+    assert [reader() for reader in readers] == [None] * len(readers)
 
 
 def test_a_reading_connection_cannot_write(store: SqliteStore, path: Path) -> None:

@@ -4,14 +4,16 @@ import functools
 import logging
 import os
 import signal
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Sequence
 from types import FrameType
 
 import anyio
 import anyio.to_thread
+from anyio.streams.file import FileReadStream, FileWriteStream
+from anyio.streams.stapled import StapledByteStream
 from mcp import MCPError
 from mcp.server import Server, ServerRequestContext
-from mcp.server.stdio import stdio_server
 from mcp_types import (
     INVALID_PARAMS,
     CallToolRequestParams,
@@ -25,12 +27,16 @@ from mcp_types import Tool as OfferedTool
 
 from lore.config import Config
 from lore.connecting import wire
-from lore.doors.watching import Watching
+from lore.doors.speech import Speech
+from lore.doors.watching import Audience, Watching
 from lore.engine import Lore
 from lore.errors import LoreError
 from lore.surfaces import Surface, Tool, surfaces_named
 from lore.text import listed, preview
 from lore.version import VERSION
+
+AT_ONCE = 4
+"""How many calls of one client are worked on at a time; the others wait, and other clients do not."""
 
 logger = logging.getLogger(__name__)
 
@@ -47,15 +53,16 @@ def serve(config: Config) -> None:
 
     signal.signal(signal.SIGINT, stop)
     signal.signal(signal.SIGTERM, stop)
-    _begin(lore, config, surfaces)
+    take_over(lore, config, surfaces)
     lore.background.start()
     try:
-        anyio.run(_over_stdio, server(lore, surfaces))
+        with Offer(lore, surfaces) as offer:
+            anyio.run(_over_stdio, offer.server)
     finally:
         lore.close()
 
 
-def _begin(lore: Lore, config: Config, surfaces: Iterable[Surface]) -> None:
+def take_over(lore: Lore, config: Config, surfaces: Iterable[Surface]) -> None:
     """An empty store takes over the file of the memory server that it stands in for."""
     path = config.memory_file_path
     if path is None or not path.exists() or not any(surface.adopts for surface in surfaces):
@@ -69,49 +76,80 @@ def _begin(lore: Lore, config: Config, surfaces: Iterable[Surface]) -> None:
 
 
 async def _over_stdio(server: Server) -> None:
-    async with stdio_server() as (incoming, outgoing):
-        await server.run(incoming, outgoing, server.create_initialization_options())
+    """Stdin and stdout belong to the protocol alone: what a library prints goes to stderr."""
+    incoming, outgoing = os.dup(sys.stdin.fileno()), os.dup(sys.stdout.fileno())
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    with open(incoming, "rb", buffering=0) as stdin, open(outgoing, "wb", buffering=0) as stdout:
+        stream = StapledByteStream(FileWriteStream(stdout), FileReadStream(stdin))
+        await Speech(stream).run(server, anyio.Event())
 
 
-def server(lore: Lore, surfaces: Iterable[Surface]) -> Server:
-    """An MCP server for these surfaces; both protocol eras are the SDK's business."""
-    surfaces = list(surfaces)
-    tools = {name: (surface, tool) for surface in surfaces for name, tool in surface.names().items()}
-    listed_tools = [offered(tool) for surface in surfaces for tool in surface.tools.values()]
-    resources = {uri: resource for surface in surfaces for uri, resource in surface.resources.items()}
-    watching = Watching(lore, resources) if resources else None
+class Offer:
+    """Surfaces offered to one client over MCP; both protocol eras are the SDK's business."""
 
-    async def list_tools(
-        context: ServerRequestContext, params: PaginatedRequestParams | None
+    def __init__(self, lore: Lore, surfaces: Sequence[Surface], audience: Audience | None = None) -> None:
+        self._lore = lore
+        self._surfaces = surfaces
+        self._audience = Audience() if audience is None else audience
+        self._tools = {
+            name: (surface, tool) for surface in surfaces for name, tool in surface.names().items()
+        }
+        self._turns = anyio.CapacityLimiter(AT_ONCE)
+        resources = {uri: resource for surface in surfaces for uri, resource in surface.resources.items()}
+        self._watching = Watching(lore, resources) if resources else None
+        self.server = self._server()
+
+    @property
+    def repeatable(self) -> list[str]:
+        """The tools that may be called again when the answer was lost."""
+        return [name for name, (_, tool) in self._tools.items() if tool.read_only or tool.idempotent]
+
+    def __enter__(self) -> "Offer":
+        if self._watching:
+            self._audience.join(self._watching)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._watching:
+            self._audience.leave(self._watching)
+
+    def _server(self) -> Server:
+        watching = self._watching
+        return Server(
+            "lore",
+            version=VERSION,
+            title="Lore",
+            instructions="\n\n".join(surface.instructions for surface in self._surfaces),
+            on_list_tools=self._list_tools,
+            on_call_tool=self._call_tool,
+            on_list_resources=watching.list if watching else None,
+            on_read_resource=watching.read if watching else None,
+            on_subscribe_resource=watching.subscribe if watching else None,
+            on_unsubscribe_resource=watching.unsubscribe if watching else None,
+            on_subscriptions_listen=watching.listen if watching else None,
+        )
+
+    async def _list_tools(
+        self, context: ServerRequestContext, params: PaginatedRequestParams | None
     ) -> ListToolsResult:
-        return ListToolsResult(tools=listed_tools)
+        return ListToolsResult(
+            tools=[offered(tool) for surface in self._surfaces for tool in surface.tools.values()]
+        )
 
-    async def call_tool(context: ServerRequestContext, params: CallToolRequestParams) -> CallToolResult:
-        if params.name not in tools:
-            message = f"unknown tool {preview(params.name, 80)!r}; known: {listed(tools)}"
+    async def _call_tool(
+        self, context: ServerRequestContext, params: CallToolRequestParams
+    ) -> CallToolResult:
+        if params.name not in self._tools:
+            message = f"unknown tool {preview(params.name, 80)!r}; known: {listed(self._tools)}"
             raise MCPError(INVALID_PARAMS, message)
-        surface, tool = tools[params.name]
-        asked = lore.within(lore.namespace, surface.name, _client(context))
-        before = asked.changed_at if watching else None
-        answer = functools.partial(_called, tool, asked, params.arguments or {})
-        result = await anyio.to_thread.run_sync(answer)
-        if watching and asked.changed_at != before:
-            await watching.tell(resources)
+        surface, tool = self._tools[params.name]
+        asked = self._lore.within(self._lore.namespace, surface.name, _client(context))
+        before = asked.changed_at if self._audience else None
+        async with self._turns:
+            result = await anyio.to_thread.run_sync(_called, tool, asked, params.arguments or {})
+        if self._audience and asked.changed_at != before:
+            await self._audience.tell()
         return result
-
-    return Server(
-        "lore",
-        version=VERSION,
-        title="Lore",
-        instructions="\n\n".join(surface.instructions for surface in surfaces),
-        on_list_tools=list_tools,
-        on_call_tool=call_tool,
-        on_list_resources=watching.list if watching else None,
-        on_read_resource=watching.read if watching else None,
-        on_subscribe_resource=watching.subscribe if watching else None,
-        on_unsubscribe_resource=watching.unsubscribe if watching else None,
-        on_subscriptions_listen=watching.listen if watching else None,
-    )
 
 
 def _called(tool: Tool, lore: Lore, arguments: dict[str, object]) -> CallToolResult:
@@ -125,6 +163,7 @@ def _called(tool: Tool, lore: Lore, arguments: dict[str, object]) -> CallToolRes
     )
 
 
+@functools.cache
 def offered(tool: Tool) -> OfferedTool:
     """The tool as MCP lists it."""
     return OfferedTool(

@@ -1,7 +1,7 @@
 """watching: what clients may read, and telling those who asked when it has changed, in both protocol eras."""
 
 import functools
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import anyio
 import anyio.to_thread
@@ -26,6 +26,27 @@ from lore.engine import Lore
 from lore.errors import LoreError
 from lore.surfaces.base import Resource
 from lore.text import listed, preview
+
+
+class Audience:
+    """The watchers of all servers on one store: what one client changes, the others are told."""
+
+    def __init__(self) -> None:
+        self._present: set[Watching] = set()
+
+    def join(self, watching: "Watching") -> None:
+        self._present.add(watching)
+
+    def leave(self, watching: "Watching") -> None:
+        self._present.discard(watching)
+
+    def __bool__(self) -> bool:
+        return bool(self._present)
+
+    async def tell(self) -> None:
+        """Something has changed."""
+        for watching in list(self._present):
+            await watching.tell()
 
 
 class Watching:
@@ -67,9 +88,9 @@ class Watching:
         self._sessions.pop(_watcher(str(params.uri), context), None)
         return EmptyResult()
 
-    async def tell(self, uris: Iterable[str]) -> None:
-        """These have changed; a connection that is gone is forgotten."""
-        for uri in uris:
+    async def tell(self) -> None:
+        """All have changed; a connection that is gone is forgotten."""
+        for uri in self._resources:
             await self._bus.publish(ResourceUpdated(uri))
             for watcher, session in list(self._sessions.items()):
                 if watcher[0] == uri:

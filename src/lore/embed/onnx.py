@@ -27,6 +27,7 @@ TOKENS = 512  # the longest text the model was trained on
 CHARACTERS = 8192  # more than 512 tokens of any prose; the rest is not even tokenised
 THREADS = 2
 QUERIES = 256  # remembered query vectors
+MMAP_THRESHOLD, LARGE_BYTES = -3, 128 * 1024  # of mallopt(3)
 REFUSALS = "Fail InvalidArgument InvalidGraph InvalidProtobuf NoSuchFile NotImplemented RuntimeException"
 
 
@@ -104,7 +105,15 @@ def _trim() -> None:
         trim(0)
 
 
+def _keep_large_blocks_apart() -> None:
+    """glibc learns to keep large blocks among small ones, where they leave holes when the model is released;
+    a fixed threshold keeps them apart, so that they go back to the system as a whole."""
+    if sys.platform == "linux" and (mallopt := getattr(ctypes.CDLL(None), "mallopt", None)):
+        mallopt(MMAP_THRESHOLD, LARGE_BYTES)
+
+
 def _load(folder: Traversable) -> _Loaded:
+    _keep_large_blocks_apart()
     try:
         runtime = import_module("onnxruntime")
     except ImportError as error:

@@ -16,6 +16,7 @@ from lore.engine.rate import Rated, Rating, rate
 from lore.engine.read import explore, ids_like, look_at, read, roots
 from lore.engine.recall import recall
 from lore.engine.reflect import Reflected, Reflection, reflect, sessions
+from lore.engine.release import release
 from lore.engine.remember import remember
 from lore.engine.revise import revise
 from lore.engine.search import search
@@ -169,7 +170,7 @@ class Lore:
             cause=self._cause("remember"),
             now=self.clock(),
         )
-        self.background.wake()
+        self.background.wake(at_once=any(draft.at_once for draft in drafts))
         return memories
 
     def revise(self, revision: Revision, reason: str = "") -> Memory:
@@ -213,7 +214,7 @@ class Lore:
 
     def reflect(self, reflection: Reflection) -> Reflected:
         """Keep what remains of a session, once, with its lessons as notes of their own."""
-        return reflect(
+        reflected = reflect(
             reflection,
             store=self.store,
             reader=self._reader,
@@ -223,6 +224,8 @@ class Lore:
             now=self.clock(),
             twin_at=self.tuning.duplicate_threshold,
         )
+        self.background.wake(at_once=True)
+        return reflected
 
     def review(self, ids: Sequence[str], accepted: bool) -> list[Reviewed]:
         """Judge suggested links."""
@@ -264,13 +267,21 @@ class Lore:
 
     def settle(self) -> None:
         """Embed here and now whatever waits, as far as there is a model."""
-        while embed(store=self.store, sense=self.sense):
+        while self.catch_up():
             pass
+
+    def catch_up(self) -> int:
+        """Embed some of what waits; how many were taken on. 0: nothing waits, or there is no model."""
+        return embed(store=self.store, sense=self.sense)
 
     def within(self, namespace: str, surface: str = "", actor: str = "") -> "Lore":
         """The same Lore for another reader."""
         clean(namespace, "namespace", NAMESPACE_LIMIT_BYTES)
         return replace(self, namespace=namespace, surface=surface, actor=actor)
+
+    def release(self) -> None:
+        """Give back what can be loaded again: model, indexes, caches. For a time when nobody asks."""
+        release(store=self.store, sense=self.sense)
 
     def close(self) -> None:
         """Let go of the store; what was acknowledged is on disk."""

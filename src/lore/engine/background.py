@@ -2,6 +2,7 @@
 
 import logging
 import threading
+import time
 from collections.abc import Callable
 
 from lore.config import Tuning
@@ -12,11 +13,14 @@ from lore.errors import LoreError
 from lore.model import Cause
 from lore.store import Store
 
-LOOK_EVERY_SECONDS = 5.0
-"""How soon another process's unembedded memories are noticed."""
+LOOK_EVERY_SECONDS = 1.0
+"""How soon another process's unembedded memories are noticed; a look costs a tenth of a millisecond."""
+TRY_AGAIN_SECONDS = 5.0
+"""How soon a model that could not be loaded is tried again, or a store that could not be written."""
 
 SWEPT_AT_ONCE = 20
 """How many memories a step of a sweep looks at: a fraction of a second."""
+STEP_EVERY_SECONDS = 5.0
 RETRY_SECONDS = 60.0
 OVERLAP_SECONDS = 3600.0
 """What was not embedded yet when one sweep passed is seen by the next."""
@@ -41,7 +45,9 @@ class Sweeping:
         self._look_at = 0.0
 
     def step(self) -> None:
-        """Begin a sweep if one is due; go on with one that has begun."""
+        """Begin a sweep if one is due; go on with one that has begun. It needs a loaded model."""
+        if self._sense.state != "ready":
+            return
         now = self._clock()
         if self._left is None:
             self._begin(now)
@@ -49,7 +55,7 @@ class Sweeping:
             self._go_on(self._left, now)
 
     def _begin(self, now: float) -> None:
-        if now < self._look_at or not self._tuning.suggest_interval_hours or self._sense.state != "ready":
+        if now < self._look_at or not self._tuning.suggest_interval_hours:
             return
         self._look_at = now + self._tuning.suggest_poll_seconds
         since = self._store.claim(self._errand, now, self._retry_at(now))
@@ -84,10 +90,11 @@ class Sweeping:
 class Background:
     """Started once, woken by every write, stopped by `close`."""
 
-    def __init__(self, store: Store, sense: Sense, sweeping: Sweeping | None = None) -> None:
+    def __init__(self, store: Store, sense: Sense, clock: Callable[[], float] = time.time) -> None:
         self._store = store
         self._sense = sense
-        self._sweeping = sweeping
+        self._clock = clock
+        self._sweeps: dict[str, Sweeping] = {}
         self._woken = threading.Event()
         self._closed = False
         self._thread = threading.Thread(target=self._work, name="lore-background", daemon=True)
@@ -96,9 +103,15 @@ class Background:
         """Load the model and begin; returns at once."""
         self._thread.start()
 
-    def wake(self) -> None:
-        """There is something to embed."""
+    def sweep_also(self, namespace: str, tuning: Tuning) -> None:
+        """Sweep this namespace too, from now on; once however often it is said."""
+        self._sweeps.setdefault(namespace, Sweeping(self._store, self._sense, namespace, tuning, self._clock))
+
+    def wake(self, at_once: bool = False) -> None:
+        """There is something to embed: the thread does it soon. at_once: where none runs, it is done here."""
         self._woken.set()
+        if at_once and not self._thread.is_alive():
+            embed(store=self._store, sense=self._sense)
 
     def close(self) -> None:
         """Finish the batch at hand and end; what is left waits in the store for the next start."""
@@ -107,15 +120,29 @@ class Background:
         if self._thread.is_alive():
             self._thread.join()
 
+    def embed_all(self) -> None:
+        """Embed whatever waits; if nothing does, no model is loaded."""
+        while not self._closed and embed(store=self._store, sense=self._sense):
+            pass
+
+    def sweep_on(self) -> None:
+        """One step for each namespace."""
+        for sweeping in list(self._sweeps.values()):
+            if not self._closed:
+                sweeping.step()
+
     def _work(self) -> None:
         self._sense.of_texts([])
+        step_at = 0.0
         while not self._closed:
             self._woken.clear()
+            pause = LOOK_EVERY_SECONDS
             try:
-                while not self._closed and embed(store=self._store, sense=self._sense):
-                    pass
-                if self._sweeping is not None and not self._closed:
-                    self._sweeping.step()
+                self.embed_all()
+                if time.monotonic() >= step_at:
+                    self.sweep_on()
+                    step_at = time.monotonic() + STEP_EVERY_SECONDS
             except LoreError as trouble:
+                pause = TRY_AGAIN_SECONDS
                 logger.warning("embedding or sweeping will be tried again: %s", trouble)
-            self._woken.wait(LOOK_EVERY_SECONDS)
+            self._woken.wait(TRY_AGAIN_SECONDS if self._sense.trouble else pause)

@@ -34,7 +34,7 @@ class Graph:
     # --- entities and observations
     def introduce(self, subjects: Sequence[Subject], merge: bool = True) -> list[Portrait]:
         """Create entities; those that exist gain what is new, or are left alone without `merge`."""
-        return introduce(
+        portraits = introduce(
             subjects,
             merge=merge,
             store=self.store,
@@ -43,31 +43,35 @@ class Graph:
             cause=self.cause("introduce"),
             now=self.now,
         )
+        self.background.wake(at_once=True)
+        return portraits
 
-    def observe(self, subjects: Sequence[Subject]) -> list[Portrait]:
-        """Add observations to entities that exist."""
-        cause = self.cause("observe")
-        return observe(
+    def observe(self, subjects: Sequence[Subject], judge: bool = True) -> list[Portrait]:
+        """Add observations to entities that exist; those that repeat an older one are flagged."""
+        portraits = observe(
             subjects,
+            judge=judge,
             store=self.store,
             sense=self.sense,
             namespace=self.namespace,
-            cause=cause,
+            cause=self.cause("observe"),
             now=self.now,
         )
+        self.background.wake(at_once=True)
+        return portraits
 
     def retract(self, subjects: Sequence[Subject], strict: bool = False) -> dict[str, Portrait]:
         """Hide observations by their exact text."""
-        cause = self.cause("retract")
-        return retract(
+        left = retract(
             subjects,
             strict=strict,
             store=self.store,
-            sense=self.sense,
             namespace=self.namespace,
-            cause=cause,
+            cause=self.cause("retract"),
             now=self.now,
         )
+        self.background.wake(at_once=True)
+        return left
 
     def named(self, names: Sequence[str], implied: bool = False) -> dict[str, Memory]:
         """Entities by exact name."""
@@ -166,16 +170,17 @@ class Graph:
 
     def split(self, name: str, parts: Sequence[Part], parent: str | None = None) -> Splitting:
         """Move observations of an entity into new ones."""
-        return split(
+        splitting = split(
             name,
             parts,
             parent=parent,
             store=self.store,
-            sense=self.sense,
             namespace=self.namespace,
             cause=self.cause("split"),
             now=self.now,
         )
+        self.background.wake(at_once=True)
+        return splitting
 
     def duplicates(self, name: str, threshold: float, containment_threshold: float) -> Repetitions:
         """What an entity says more than once."""

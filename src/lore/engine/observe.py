@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from lore.engine.duplicates import repeated
-from lore.engine.embed import embed
 from lore.engine.link import made
 from lore.engine.portrait import (
     ENTITY,
@@ -74,30 +73,34 @@ def introduce(
             subjects, merge=merge, writer=writer, judged=judged, namespace=namespace, now=now
         )
         _keep_vectors(portraits, judged, writer, sense)
-    _settle(portraits, store, sense, now)
+    _count(portraits, store, now)
     return portraits
 
 
 def observe(
     subjects: Sequence[Subject],
     *,
+    judge: bool,
     store: Store,
     sense: Sense,
     namespace: str,
     cause: Cause,
     now: float,
 ) -> list[Portrait]:
-    """Add observations to entities that exist; NotFound names one that does not."""
+    """Add observations to entities that exist; NotFound names one that does not.
+
+    judge: flag those that repeat an older one, which takes their vectors.
+    """
     for subject in subjects:
         check(subject)
-    judged = _judged(subjects, store.reader(namespace), sense, namespace)
+    judged = _judged(subjects, store.reader(namespace), sense, namespace) if judge else _Judged()
     with store.transaction(namespace, cause, now) as writer:
         known = entities_named([s.name for s in subjects], reader=writer, namespace=namespace)
         if missing := [subject.name for subject in subjects if subject.name not in known]:
             raise NotFound(missing[0])
         portraits = [_observed(known[s.name], s, writer, judged, now) for s in subjects]
         _keep_vectors(portraits, judged, writer, sense)
-    _settle(portraits, store, sense, now)
+    _count(portraits, store, now)
     return portraits
 
 
@@ -106,7 +109,6 @@ def retract(
     *,
     strict: bool,
     store: Store,
-    sense: Sense,
     namespace: str,
     cause: Cause,
     now: float,
@@ -128,7 +130,7 @@ def retract(
                 ]
                 writer.put(gone)
         painted = repaint([entity.id for entity in known.values()], writer=writer, now=now)
-    _settle(painted, store, sense, now)
+    _count(painted, store, now)
     return {portrait.name: portrait for portrait in painted}
 
 
@@ -284,8 +286,6 @@ def _keep_vectors(portraits: Iterable[Portrait], judged: _Judged, writer: Writer
         writer.put_vectors(sense.model, vectors)
 
 
-def _settle(portraits: Sequence[Portrait], store: Store, sense: Sense, now: float) -> None:
-    """Saying something about a known entity is a use of it; what is new is findable by meaning at once."""
+def _count(portraits: Sequence[Portrait], store: Store, now: float) -> None:
+    """Saying something about a known entity is a use of it."""
     count_use([p.entity.id for p in portraits if not p.created], store=store, now=now)
-    if sense.state == "ready":
-        embed(store=store, sense=sense)

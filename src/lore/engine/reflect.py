@@ -11,7 +11,7 @@ from lore.engine.sense import Sense
 from lore.errors import Invalid
 from lore.model import Cause, Draft, Filter, Link, Memory, Tie, new_id
 from lore.store import Reader, Store, Writer
-from lore.text import clean, passage_of, storable, title_of
+from lore.text import clean, storable, title_of
 
 KIND, TYPE = "reflection", "session"
 SESSION_LIMIT_BYTES = 500
@@ -76,7 +76,6 @@ def reflect(
     account = _account_of(reflection, namespace, now)
     notes, learned = _learn(reflection, reader, sense, namespace, now, twin_at)
     memories = [account, *notes]
-    vectors = sense.of_texts([passage_of(m.title, m.summary, m.content, "") for m in memories])
 
     with store.transaction(namespace, cause, now) as writer:
         if earlier := _earlier(reflection.session, writer):
@@ -84,8 +83,6 @@ def reflect(
         taken = _taken(notes, namespace, writer)
         learned = [_duplicate(item, taken) if item.title in taken else item for item in learned]
         writer.put([memory for memory in memories if memory.id == account.id or memory.title not in taken])
-        if vectors is not None:
-            writer.put_vectors(sense.model, {m.id: v for m, v in zip(memories, vectors, strict=True)})
         ties = {(item.id, item.relation): item for item in learned if item.outcome != "error"}
         there = writer.get([id for id, _ in ties])
         writer.put_links([_tie(id, relation, account.id, cause, now) for id, relation in ties if id in there])

@@ -52,7 +52,7 @@ def remember(
     memories = [_memory_of(item.draft, namespace, now) for item in placed]
     with store.transaction(namespace, cause, now) as writer:
         _refuse_same_titles([item.draft for item in placed], namespace, writer)
-        writer.put(memories)
+        kept = writer.put(memories)
         for memory, item in zip(memories, placed, strict=True):
             if item.parent is not None:
                 _attach(memory.id, item.parent, writer, cause, now)
@@ -61,7 +61,9 @@ def remember(
             m.id: item.vector for m, item in zip(memories, placed, strict=True) if item.vector is not None
         }
         writer.put_vectors(sense.model, vectors)
-        stored = writer.get([memory.id for memory in memories])
+        if any(item.parent is not None or item.draft.ties for item in placed):  # their depths have changed
+            kept = list(writer.get([memory.id for memory in memories]).values())
+    stored = {memory.id: memory for memory in kept}
     return [stored[memory.id] for memory in memories]
 
 
@@ -112,7 +114,7 @@ def _place(draft: Draft, reader: Reader, sense: Sense) -> _Placed:
     if draft.parent is not None and not reader.get([draft.parent]):
         raise NotFound(f"unknown parent {preview(draft.parent, 80)}")
     looking = draft.parent is None and draft.home_above is not None
-    if not (draft.at_once or looking or draft.updates_above is not None):
+    if not (looking or draft.updates_above is not None):
         return _Placed(draft, draft.parent)
     vectors = sense.of_texts([passage_of(draft.title, draft.summary, draft.content, "")])
     if vectors is None:

@@ -3,19 +3,32 @@
 import threading
 from typing import Literal
 
+import numpy as np
+
 from lore.embed import Embedder
 from lore.errors import Unavailable
 from lore.vectors import Vector, Vectors, likeness
 
+PATIENCE_SECONDS = 1.5
+"""How long a question of an impatient asker waits for the model: a load takes a fraction of it."""
+RECENT = 64
+"""How many texts are remembered with their vectors: what was compared is often kept a moment later."""
+
 
 class Sense:
-    """patient: wait for the model to load (a person asked once); otherwise answer by words meanwhile."""
+    """patient: wait for the model to load (a person asked once). Otherwise (a server) a question waits a
+    moment, and is answered by words if the model is not there by then."""
 
-    def __init__(self, embedder: Embedder, patient: bool = True) -> None:
+    def __init__(
+        self, embedder: Embedder, patient: bool = True, patience_seconds: float = PATIENCE_SECONDS
+    ) -> None:
         self._embedder = embedder
         self._patient = patient
-        self._told = threading.Lock()
+        self._patience_seconds = patience_seconds
+        self._guard = threading.Lock()
         self._trouble = ""
+        self._loading: threading.Thread | None = None
+        self._recent: dict[str, Vector] = {}
 
     @property
     def model(self) -> str:
@@ -38,7 +51,7 @@ class Sense:
 
     def of_question(self, text: str) -> Vector | None:
         """The vector to search with; None: search by words, `state` and `trouble` say why."""
-        if not (self._embedder.ready or self._patient):
+        if not (self._embedder.ready or self._patient or self._loaded_in_time()):
             return None
         try:
             vector = self._embedder.embed_query(text)
@@ -50,18 +63,54 @@ class Sense:
 
     def of_texts(self, texts: list[str]) -> Vectors | None:
         """One row for each text, waiting for the model if need be; None if there is no model."""
-        try:
-            vectors = self._embedder.embed(texts)
-        except Unavailable as error:
-            self._remember(str(error))
-            return None
-        self._remember("")
-        return vectors
+        known = {text: self._recent[text] for text in texts if text in self._recent}
+        new = [text for text in dict.fromkeys(texts) if text not in known]
+        if new or not texts:
+            try:
+                vectors = self._embedder.embed(new)
+            except Unavailable as error:
+                self._remember(str(error))
+                return None
+            self._remember("")
+            known |= dict(zip(new, vectors, strict=True))
+            self._keep(known)
+        return np.stack([known[text] for text in texts]) if texts else vectors
+
+    def patiently(self) -> "Sense":
+        """The same embedder, for somebody who waits for it."""
+        return Sense(self._embedder, patient=True)
 
     def release(self) -> None:
         """Give the model's memory back; the next use loads it again."""
+        self._recent = {}
         self._embedder.release()
 
+    def _loaded_in_time(self) -> bool:
+        """Have the model loaded, by one thread for all who ask, and wait a moment for it.
+
+        Nobody waits for a model that could not be loaded the last time.
+        """
+        with self._guard:
+            loading = self._loading
+            if loading is None or not loading.is_alive():
+                loading = threading.Thread(target=self._load, name="lore-loading", daemon=True)
+                loading.start()
+                self._loading = loading
+        loading.join(0 if self._trouble else self._patience_seconds)
+        return self._embedder.ready
+
+    def _load(self) -> None:
+        try:
+            self._embedder.warm()
+        except Unavailable as error:
+            self._remember(str(error))
+        else:
+            self._remember("")
+
+    def _keep(self, vectors: dict[str, Vector]) -> None:
+        """The dictionary is replaced, never changed: whoever reads it takes no lock."""
+        self._recent = dict([*self._recent.items(), *vectors.items()][-RECENT:])
+
     def _remember(self, trouble: str) -> None:
-        with self._told:
+        with self._guard:
             self._trouble = trouble

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from lore.engine.duplicates import likenesses
-from lore.engine.embed import embed
 from lore.engine.link import ended, made
 from lore.engine.observe import DEFAULT_TYPE, Subject, check, introduced
 from lore.engine.portrait import Portrait, entities_named, portraits_of, repaint, shown_entities
@@ -121,7 +120,6 @@ def split(
     *,
     parent: str | None,
     store: Store,
-    sense: Sense,
     namespace: str,
     cause: Cause,
     now: float,
@@ -143,8 +141,6 @@ def split(
             created.append(made.entity.id)
         relations = _tie(above, parts, writer, namespace, now)
         after, *made_of = repaint([entity.id, *created], writer=writer, now=now)
-    if sense.state == "ready":
-        embed(store=store, sense=sense)
     return Splitting(
         created=tuple(made_of), moved=moved, relations=relations, remaining=len(after.observations)
     )

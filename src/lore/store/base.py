@@ -266,5 +266,9 @@ class Store(ABC):
         """A complete, consistent copy while others go on writing."""
 
     @abstractmethod
+    def release(self) -> None:
+        """Give back memory that can be filled again: indexes and caches. Nothing else changes."""
+
+    @abstractmethod
     def close(self) -> None:
         """Let go of everything; a second call does nothing."""

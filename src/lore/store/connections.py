@@ -4,7 +4,6 @@ import os
 import queue
 import random
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -13,6 +12,7 @@ from pathlib import Path
 import apsw
 
 from lore.errors import LoreError, Unavailable
+from lore.store.turns import Turns
 
 OLDEST_SQLITE = (3, 51, 3)
 BUSY_SECONDS = 30.0
@@ -34,14 +34,14 @@ class Connections:
     """Opens the file once, hands connections out, and says in plain words what went wrong.
 
     A write that is acknowledged went through the durable connection: WAL with synchronous=FULL. Writers
-    of one process take turns here; writers of several processes take turns by short random waits, which
-    is fairer than SQLite's own growing ones.
+    of one process take turns and share commits (see `turns`); writers of several processes take turns by
+    short random waits, which is fairer than SQLite's own growing ones.
     """
 
     def __init__(self, path: Path) -> None:
         require_sqlite()
         self.path = path
-        self._writing = threading.RLock()
+        self._turns = Turns()
         self._readers: queue.LifoQueue[apsw.Connection | None] = queue.LifoQueue()
         self._writers: dict[tuple[str, ...], apsw.Connection] = {}
         self._closed = False
@@ -92,12 +92,16 @@ class Connections:
             self._readers.put(connection)
 
     @contextmanager
-    def writing(self, settings: tuple[str, ...] = DURABLE) -> Iterator[apsw.Connection]:
-        """One transaction: committed when the block ends, rolled back when it raises."""
-        with self._writing, plainly(self.path):
-            self._refuse_if_closed()
-            self._refuse_if_replaced()
-            connection = self._writer(settings)
+    def writing(self) -> Iterator[apsw.Connection]:
+        """One durable transaction: committed when this returns, taken back when the block raises."""
+        with plainly(self.path), self._turns.shared(lambda: self._writable(DURABLE)) as connection:
+            yield connection
+
+    @contextmanager
+    def deriving(self) -> Iterator[apsw.Connection]:
+        """One transaction of derived state: a power cut may lose it."""
+        with plainly(self.path), self._turns.alone():
+            connection = self._writable(DERIVED)
             connection.execute("BEGIN IMMEDIATE")
             try:
                 yield connection
@@ -109,7 +113,7 @@ class Connections:
     @contextmanager
     def alone(self) -> Iterator[apsw.Connection]:
         """The durable connection outside a transaction, for care-taking."""
-        with self._writing, plainly(self.path):
+        with plainly(self.path), self._turns.alone():
             self._refuse_if_closed()
             yield self._writer(DURABLE)
 
@@ -124,6 +128,11 @@ class Connections:
             finally:
                 connection.close()
 
+    def _writable(self, settings: tuple[str, ...]) -> apsw.Connection:
+        self._refuse_if_closed()
+        self._refuse_if_replaced()
+        return self._writer(settings)
+
     def _refuse_if_closed(self) -> None:
         if self._closed:
             raise Unavailable("this store is closed")
@@ -137,9 +146,28 @@ class Connections:
         if not same:
             raise Unavailable(f"{self.path} was removed or replaced while Lore was running; restart Lore")
 
+    def release(self) -> None:
+        """Close what is idle and can be opened again; the durable connection stays, without its cache."""
+        with plainly(self.path), self._turns.alone():
+            self._refuse_if_closed()
+            self._close_idle_readers()
+            if (derived := self._writers.pop(DERIVED, None)) is not None:
+                derived.close()
+            self._writer(DURABLE).execute("PRAGMA shrink_memory")
+
+    def _close_idle_readers(self) -> None:
+        idle = []
+        with suppress(queue.Empty):
+            while True:
+                idle.append(self._readers.get_nowait())
+        for connection in idle:
+            if connection is not None:
+                connection.close()
+            self._readers.put(None)
+
     def close(self) -> None:
         """Close all; the write-ahead log is folded into the file by the last one out."""
-        with self._writing:
+        with self._turns.last():
             if self._closed:
                 return
             self._closed = True

@@ -74,20 +74,23 @@ class Meaning:
 
     def forget(self) -> None:
         """Throw the index away; the next question builds it anew."""
-        self._model = ""
+        with self._feeding:
+            self._index = open_index(self._backend, 1)
+            self._model = ""
 
     def nearest(self, vector: Vector, model: str, limit: int, scope: Scope, narrow: bool) -> dict[str, float]:
         """The best `limit` of the scope. `narrow`: the scope is likely small, so look it up first."""
-        self._catch_up(model, len(vector))
+        index = self._caught_up(model, len(vector))
         wanted = max(FEWEST_CANDIDATES, OVERSAMPLING * limit)
         among = scope.aliases() if narrow else None
-        found = scope.cosines(vector, model, self._index.nearest(vector, wanted, among))
-        if len(found) < limit and among is None and wanted < len(self._index):
+        found = scope.cosines(vector, model, index.nearest(vector, wanted, among))
+        if len(found) < limit and among is None and wanted < len(index):
             among = scope.aliases()
-            found = scope.cosines(vector, model, self._index.nearest(vector, wanted, among))
+            found = scope.cosines(vector, model, index.nearest(vector, wanted, among))
         return dict(list(found.items())[:limit])
 
-    def _catch_up(self, model: str, dimension: int) -> None:
+    def _caught_up(self, model: str, dimension: int) -> VectorIndex:
+        """The index with all that has been committed; it stays good for its reader when it is thrown away."""
         with self._feeding:
             if model != self._model:
                 self._index = open_index(self._backend, dimension)
@@ -101,3 +104,4 @@ class Meaning:
                 self._seen = rows[-1][1]
                 if len(rows) < FEED_ROWS:
                     break
+            return self._index

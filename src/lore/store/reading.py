@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import accumulate
 from typing import Any, Literal, cast
 
@@ -30,7 +31,7 @@ MATCHING_BEST = f"""
     ) best CROSS JOIN memory m USING (alias) WHERE {{passing}}
     ORDER BY best.strength DESC, m.alias LIMIT :limit
 """
-"""For a filter that nearly all pass: the best are scored first and looked up then."""
+"""For a filter that many pass: the best are scored first and looked up then."""
 MATCHING_ALL = f"""
     SELECT m.id, {STRENGTH} AS strength FROM words CROSS JOIN memory m ON m.alias = words.rowid
     WHERE words MATCH :words AND {{passing}} ORDER BY strength DESC, m.alias LIMIT :limit
@@ -39,6 +40,11 @@ MATCHING_ALL = f"""
 
 SCORED_AT_MOST = 3_000
 """Among how many occurrences of its words a question chooses."""
+OCCURRENCES = f"""
+    SELECT value, (SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH value
+        LIMIT {SCORED_AT_MOST + 1})) FROM json_each(:terms)
+"""
+"""In how many memories of the whole store; beyond the bound it does not matter how many."""
 
 _ASCII_RUN = re.compile(r"[\x01-\x7f]+")
 
@@ -62,6 +68,9 @@ class SqlReader(Reader):
 
     # --- memories
     def get(self, ids: Iterable[str], forgotten: bool = False) -> dict[str, Memory]:
+        ids = list(ids)
+        if not ids:
+            return {}
         hidden = "" if forgotten else " AND m.forgotten_at IS NULL"
         rows = self._rows(
             f"{sql.MEMORY_ROWS} WHERE m.id IN ({sql.IDS}) AND {self._sight()}{hidden}",
@@ -141,7 +150,7 @@ class SqlReader(Reader):
         clause, parameters = sql.passing(where)
         parameters |= {"words": " OR ".join(telling), "limit": limit}
         passing = f"{self._sight()}{clause}"
-        rows = self._rows(MATCHING_BEST.format(passing=passing), **parameters) if where.open else []
+        rows = self._rows(MATCHING_BEST.format(passing=passing), **parameters) if _wide(where) else []
         if len(rows) < limit:
             rows = self._rows(MATCHING_ALL.format(passing=passing), **parameters)
         if not rows and len(telling) < len(terms):
@@ -154,15 +163,10 @@ class SqlReader(Reader):
 
         What a common word adds to a score is little, and finding all that it occurs in is most of the work.
         """
-        counts = {term: self._occurrences(term) for term in terms}
+        counts = dict(cast(list[tuple[str, int]], self._rows(OCCURRENCES, terms=json.dumps(terms))))
         known = sorted((term for term in terms if counts[term]), key=lambda term: counts[term])
         totals = list(accumulate(counts[term] for term in known))
         return [term for at, term in enumerate(known) if at == 0 or totals[at] <= SCORED_AT_MOST]
-
-    def _occurrences(self, term: str) -> int:
-        """In how many memories of the whole store; beyond the bound it does not matter how many."""
-        bounded = f"SELECT 1 FROM words WHERE words MATCH :term LIMIT {SCORED_AT_MOST + 1}"
-        return int(self._rows(f"SELECT count(*) FROM ({bounded})", term=term)[0][0])
 
     def containing(self, text: str, where: Filter) -> list[str]:
         """SQLite folds the case of ASCII only: it looks for the longest such part, the rest is done here."""
@@ -180,7 +184,7 @@ class SqlReader(Reader):
     def near(self, vector: Vector, model: str, limit: int, where: Filter) -> dict[str, float]:
         clause, parameters = sql.passing(where)
         scope = Scope(self._source, f"{self._sight()}{clause}", {"namespace": self._namespace, **parameters})
-        return self._meaning.nearest(vector, model, limit, scope, narrow=not where.open)
+        return self._meaning.nearest(vector, model, limit, scope, narrow=not _wide(where))
 
     def cosines(self, vector: Vector, model: str, ids: Iterable[str]) -> dict[str, float]:
         rows = self._rows(
@@ -327,6 +331,11 @@ class SqlReader(Reader):
             id=id,
         )
         return [_entry_of(row) for row in rows]
+
+
+def _wide(where: Filter) -> bool:
+    """Whether enough of the best are likely to pass, so that it is not worth looking up first what does."""
+    return replace(where, kinds=frozenset(), other_kinds=frozenset(), roots=False).open
 
 
 def _quoted(term: str) -> str:

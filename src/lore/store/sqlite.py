@@ -12,7 +12,7 @@ from lore.model import Cause, Finding
 from lore.ranking.decay import ACTIVATION_FADE_PER_DAY
 from lore.store import care, opening, sql, suggesting
 from lore.store.base import Passage, Reader, Store, Writer
-from lore.store.connections import DERIVED, Connections
+from lore.store.connections import Connections
 from lore.store.meaning import Meaning
 from lore.store.migrations import MIGRATIONS
 from lore.store.reading import SqlReader
@@ -45,8 +45,8 @@ MEET = f"""
 """
 UNEMBEDDED = """
     SELECT m.alias, m.id, e.version, m.title, m.summary, m.content, m.context
-    FROM embedding e JOIN memory m ON m.alias = e.memory WHERE e.model {comparison} :model
-    ORDER BY e.memory DESC LIMIT :limit
+    FROM embedding e INDEXED BY embedding_model CROSS JOIN memory m ON m.alias = e.memory
+    WHERE e.model {comparison} :model ORDER BY e.memory DESC LIMIT :limit
 """
 UNCHANGED = """
     SELECT e.memory, m.id FROM embedding e JOIN memory m ON m.alias = e.memory
@@ -91,7 +91,7 @@ class SqliteStore(Store):
         self, used: Iterable[str], lent: Mapping[str, float], now: float, together: bool = False
     ) -> None:
         shown = {"ids": sql.listed_ids(used), "now": now}
-        with self._connections.writing(DERIVED) as connection:
+        with self._connections.deriving() as connection:
             run = _runner(connection)
             run(COUNT_USE, shown)
             if together:
@@ -111,7 +111,7 @@ class SqliteStore(Store):
     def embed(self, model: str, vectors: Mapping[Passage, Vector]) -> int:
         by_id = {passage.id: vector for passage, vector in vectors.items()}
         versions = json.dumps({passage.id: passage.version for passage in vectors})
-        with self._connections.writing(DERIVED) as connection:
+        with self._connections.deriving() as connection:
             _refuse_upgraded(connection)
             run = _runner(connection)
             unchanged = run(UNCHANGED, {"versions": versions})
@@ -132,7 +132,7 @@ class SqliteStore(Store):
         asked = {"name": errand, "now": now}
         if self._read(suggesting.DUE, asked):
             return None
-        with self._connections.writing(DERIVED) as connection:
+        with self._connections.deriving() as connection:
             run = _runner(connection)
             if run(suggesting.DUE, asked):
                 return None
@@ -142,7 +142,7 @@ class SqliteStore(Store):
             return done_at
 
     def schedule(self, errand: str, done_at: float, due_at: float) -> None:
-        with self._connections.writing(DERIVED) as connection:
+        with self._connections.deriving() as connection:
             _runner(connection)(suggesting.SCHEDULE, {"name": errand, "due_at": due_at, "done_at": done_at})
 
     # --- care
@@ -164,6 +164,10 @@ class SqliteStore(Store):
 
     def backup(self, target: Path) -> None:
         opening.copy(self._connections, target)
+
+    def release(self) -> None:
+        self._meaning.forget()
+        self._connections.release()
 
     def close(self) -> None:
         self._connections.close()

@@ -148,6 +148,8 @@ class SqlWriter(SqlReader, Writer):
 
     def put_vectors(self, model: str, vectors: Mapping[str, Vector]) -> None:
         known = self.get(vectors, forgotten=True)
+        if not known:
+            return
         keep_vectors(self._source, model, {known[id].alias: vectors[id] for id in known})
 
     def expire(self) -> None:

@@ -31,7 +31,7 @@ class Arguments(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Tool:
     """One function of a surface, with all that a door needs to offer it."""
 

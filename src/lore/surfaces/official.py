@@ -87,7 +87,7 @@ def add_observations(lore: Lore, observations: list[Addition]) -> Reply:
     """Add new observations to existing entities in the knowledge graph."""
     subjects = [Subject(name=one["entityName"], observations=tuple(one["contents"])) for one in observations]
     try:
-        portraits = lore.graph.observe(subjects)
+        portraits = lore.graph.observe(subjects, judge=False)
     except NotFound as unknown:
         raise NotFound(f"Entity with name {preview(str(unknown), 200)} not found") from None
     results = [

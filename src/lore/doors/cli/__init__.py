@@ -1,17 +1,13 @@
 """cli: the `lore` command. A table of commands, each loaded only when it is the one that was asked for."""
 
-import json
 import sys
-from importlib import import_module
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import click
-from click.shell_completion import CompletionItem
 
-from lore.doors.cli.flags import JSON, Flags
-from lore.doors.cli.terminal import visible
-from lore.errors import LoreError
+from lore.doors.cli.flags import Flags
+from lore.doors.cli.table import LazyGroup
 from lore.version import VERSION
 
 INTERRUPTED = 130
@@ -26,55 +22,13 @@ COMMANDS = {  # name -> where the command is, and its help in one line
     "restore": ("lore.doors.cli.forget:restore", "Bring forgotten memories back."),
     "status": ("lore.doors.cli.status:status", "Say where the data is and how much there is."),
     "doctor": ("lore.doors.cli.doctor:doctor", "Check the store, and repair what can be repaired."),
+    "daemon": ("lore.doors.cli.daemon:daemon", "Start, stop and look at the process that keeps Lore warm."),
+    "start": ("lore.doors.cli.starting:start", "Start the daemon, in the background."),
+    "stop": ("lore.doors.cli.starting:stop", "Stop the daemon, after what it has begun."),
+    "logs": ("lore.doors.cli.logs:logs", "Show what the daemon wrote down."),
     "mcp": ("lore.doors.cli.mcp:mcp", "Serve an agent over MCP, on stdin and stdout."),
     "completion": ("lore.doors.cli.completion:completion", "Print the completion script for a shell."),
 }
-
-
-class Failure(click.ClickException):
-    """What Lore refused, in the form that was asked for."""
-
-    def __init__(self, error: LoreError, as_json: bool) -> None:
-        super().__init__(str(error))
-        self._kind = type(error).__name__
-        self._as_json = as_json
-
-    def show(self, file: IO[Any] | None = None) -> None:
-        document = json.dumps({"error": self.message, "kind": self._kind}, ensure_ascii=False)
-        line = document if self._as_json else f"lore: {visible(self.message)}"
-        click.echo(line, file=file or sys.stderr)
-
-
-class LazyGroup(click.Group):
-    """Lists its commands from the table and catches what Lore raises."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
-            return None
-        module, _, attribute = COMMANDS[cmd_name][0].partition(":")
-        command: click.Command = getattr(import_module(module), attribute)
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
-
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        commands = [
-            CompletionItem(name, help=line)
-            for name, (_, line) in COMMANDS.items()
-            if name.startswith(incomplete)
-        ]
-        return commands + click.Command.shell_complete(self, ctx, incomplete)
-
-    def invoke(self, ctx: click.Context) -> Any:
-        try:
-            return super().invoke(ctx)
-        except LoreError as error:
-            raise Failure(error, as_json=ctx.meta.get(JSON, False)) from error
 
 
 class Presence(click.Option):
@@ -87,7 +41,7 @@ class Presence(click.Option):
 PATH = click.Path(path_type=Path)
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=LazyGroup, table=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--db", "db_path", type=PATH, help="The database file (default: memory.db in the data folder).")
 @click.option("--data-dir", type=PATH, help="The folder for data and settings (default: ~/.lore).")
 @click.option("--namespace", metavar="NAME", help="Whose memories: these and the shared ones.")

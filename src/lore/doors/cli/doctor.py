@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,10 +11,11 @@ from lore.doors.cli.document import plain, show_document
 from lore.doors.cli.flags import Flags, json_option
 from lore.doors.cli.opening import opened
 from lore.doors.cli.terminal import note, visible
-from lore.engine import Lore
-from lore.engine.embed import embed
 from lore.errors import Unavailable
 from lore.model import Finding
+
+if TYPE_CHECKING:
+    from lore.engine import Lore
 
 MANY = 200
 """How many memories have to wait for embedding to be worth a progress bar."""
@@ -55,14 +57,15 @@ def _examined(flags: Flags, fix: bool) -> tuple[Sequence[Finding], Sequence[Find
         return before, lore.check()
 
 
-def _settle(lore: Lore) -> None:
+def _settle(lore: "Lore") -> None:
     """Like Lore.settle, in sight."""
     waiting = lore.status().pending
     with click.progressbar(length=waiting, label="embedding", file=sys.stderr, hidden=waiting < MANY) as bar:
-        while taken := embed(store=lore.store, sense=lore.sense):
+        while taken := lore.catch_up():
             bar.update(taken)
-    if left := lore.status().pending:
-        note(f"{left:,} memories are not embedded: {lore.sense.trouble or 'they came meanwhile'}")
+    status = lore.status()
+    if status.pending:
+        note(f"{status.pending:,} memories are not embedded: {status.trouble or 'they came meanwhile'}")
 
 
 def _show(findings: Sequence[Finding], repaired: Sequence[str], fix: bool) -> None:

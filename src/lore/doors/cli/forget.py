@@ -1,6 +1,7 @@
 """forget, restore: ids → what was hidden or brought back, and how to undo it."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
 
@@ -9,7 +10,9 @@ from lore.doors.cli.flags import Flags, json_option
 from lore.doors.cli.ids import resolve_all, shortened
 from lore.doors.cli.opening import opened
 from lore.doors.cli.terminal import note, plural
-from lore.engine import Lore
+
+if TYPE_CHECKING:
+    from lore.engine import Lore
 
 many_ids = click.argument("ids", metavar="ID...", nargs=-1, required=True)
 reason_option = click.option("--reason", default="", help="Why; it is kept in the journal.")
@@ -56,12 +59,12 @@ def _rest(wanted: Sequence[str], done: Sequence[str]) -> list[str]:
     return [id for id in wanted if id not in done]
 
 
-def _show(lore: Lore, done: Sequence[str], did: str, opposite: str) -> None:
+def _show(lore: "Lore", done: Sequence[str], did: str, opposite: str) -> None:
     if done:
         click.echo(f"{did} {plural(len(done), 'memory', 'memories')}.")
         note(f"Undo: lore {opposite} {' '.join(shortened(lore, done).values())}")
 
 
-def _show_rest(lore: Lore, rest: Sequence[str], state: str) -> None:
+def _show_rest(lore: "Lore", rest: Sequence[str], state: str) -> None:
     for id in shortened(lore, rest).values():
         note(f"{id} is {state}.")

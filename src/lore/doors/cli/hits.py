@@ -1,14 +1,17 @@
 """Hits: what a search found, on a terminal. One line says which and where, the next ones what and why."""
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import click
 
 from lore.doors.cli.ids import shortened
 from lore.doors.cli.terminal import line, width, wrapped
-from lore.engine import Lore
 from lore.model import Hit
 from lore.text import label_of
+
+if TYPE_CHECKING:
+    from lore.engine import Lore
 
 PREVIEW_WIDTH = 80
 NARROWEST_WAY = 13
@@ -16,7 +19,7 @@ ARROW = " › "
 INDENT = "    "
 
 
-def show_hits(lore: Lore, hits: Sequence[Hit], format: str | None, why: bool) -> None:
+def show_hits(lore: "Lore", hits: Sequence[Hit], format: str | None, why: bool) -> None:
     """ids: whole ones, one a line. title: one line each. full: with the whole text. None: with a preview."""
     if format == "ids":
         click.echo("".join(f"{hit.memory.id}\n" for hit in hits), nl=False)

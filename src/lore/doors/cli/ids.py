@@ -1,10 +1,13 @@
 """Ids: a person types and sees as much of an id as tells it apart from all others."""
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from lore.engine import Lore
 from lore.errors import Invalid, NotFound
 from lore.text import clean
+
+if TYPE_CHECKING:
+    from lore.engine import Lore
 
 ID_LIMIT_BYTES = 200
 SHOWN = 5
@@ -12,7 +15,7 @@ LENGTHS = (8, 13, 18, 23)
 """Where an id may be cut: within its minute, after its millisecond, after some and more of its chance."""
 
 
-def resolve(lore: Lore, beginning: str) -> str:
+def resolve(lore: "Lore", beginning: str) -> str:
     """The one id that begins so."""
     wanted = clean(beginning, "id", ID_LIMIT_BYTES).strip().lower()
     found = lore.ids_like(wanted, SHOWN + 1)
@@ -25,12 +28,12 @@ def resolve(lore: Lore, beginning: str) -> str:
     raise Invalid(f"{wanted} is the beginning of {', '.join(shown.values())}{more}; give a longer one")
 
 
-def resolve_all(lore: Lore, beginnings: Iterable[str]) -> list[str]:
+def resolve_all(lore: "Lore", beginnings: Iterable[str]) -> list[str]:
     """One id for each, each once."""
     return list(dict.fromkeys(resolve(lore, beginning) for beginning in beginnings))
 
 
-def shortened(lore: Lore, ids: Iterable[str]) -> dict[str, str]:
+def shortened(lore: "Lore", ids: Iterable[str]) -> dict[str, str]:
     """id -> its beginning, all of one length, each of which `resolve` would understand."""
     ids = list(ids)
     for length in LENGTHS:

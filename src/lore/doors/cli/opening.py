@@ -1,26 +1,90 @@
-"""Opening: flags → settings → a Lore for one command, closed when the command is done."""
+"""Opening: flags → a Lore for one command: that of the daemon if one runs, else the store itself."""
 
+import os
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import asdict
+from contextlib import closing, contextmanager
+from dataclasses import asdict, replace
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
-from lore.config import Config, load
-from lore.connecting import wire
 from lore.doors.cli.flags import Flags
-from lore.engine import Lore
+from lore.doors.cli.placing import place_of
+from lore.doors.place import Line, Place
+from lore.doors.verbs import Remote
+from lore.environment import variables
+from lore.errors import LoreError
+from lore.version import VERSION
+
+if TYPE_CHECKING:
+    from lore.config import Config
+    from lore.engine import Lore
 
 
-def settings(flags: Flags, **more: str | None) -> Config:
+def settings(flags: Flags, **more: str | None) -> "Config":
     """The settings in force, the flags having the last word."""
-    return load(**(asdict(flags) | more))
+    config: Config = import_module("lore.config").load(**(asdict(flags) | more))
+    return replace(
+        config, data_dir=_absolute(config.data_dir), db_path=config.db_path and _absolute(config.db_path)
+    )
+
+
+def _absolute(path: Path) -> Path:
+    """As the daemon of this place is told, wherever it runs."""
+    return Path(os.path.abspath(path))
 
 
 @contextmanager
-def opened(flags: Flags) -> Iterator[Lore]:
+def opened(flags: Flags) -> Iterator["Lore"]:
     """A Lore that waits for its model: a person asks once and wants the best answer."""
+    line = _line(flags)
+    if line is None:
+        with _direct(flags) as lore:
+            yield lore
+    else:
+        with closing(Remote(line, partial(_direct, flags))) as remote:
+            yield cast("Lore", remote)
+
+
+@contextmanager
+def _direct(flags: Flags) -> Iterator["Lore"]:
     config = settings(flags)
-    lore = wire(config, patient=True).within(config.namespace, surface="cli")
+    lore: Lore = import_module("lore.connecting").wire(config, patient=True)
     try:
-        yield lore
+        yield lore.within(config.namespace, surface="cli")
     finally:
         lore.close()
+
+
+def _line(flags: Flags) -> Line | None:
+    """To a daemon of this version that lets us in. None: there is none, or the store says better why not."""
+    if flags.namespace == "":  # as a variable it would say nothing
+        return None
+    place = place_of(flags)
+    line, version = _dialled(place, flags)
+    if line is None or version == VERSION:
+        return line
+    line.close()
+    starting = import_module("lore.doors.starting")
+    if not starting.is_older(version):
+        return None
+    try:
+        starting.renew(place)
+    except (LoreError, OSError):
+        return None
+    return _dialled(place, flags)[0]
+
+
+def _dialled(place: Place, flags: Flags) -> tuple[Line | None, str]:
+    """The line and the version of the daemon at its other end."""
+    asked = {"LORE_NAMESPACE": flags.namespace} if flags.namespace else {}
+    try:
+        us = {"version": VERSION, "folder": os.getcwd(), "pid": str(os.getpid())}
+        line, word, told = place.dial("verbs", us | variables() | asked)
+    except OSError:
+        return None, ""
+    if word == "welcome":
+        return line, told["version"]
+    line.close()
+    return None, ""

@@ -1,6 +1,7 @@
 """read: one memory as a person wants to see it, its text first, then its place, its ties and its past."""
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,9 +11,11 @@ from lore.doors.cli.ids import resolve, shortened
 from lore.doors.cli.opening import opened
 from lore.doors.cli.terminal import line, plural, show_rows, visible, width, wrapped
 from lore.doors.cli.times import told
-from lore.engine import Lore
 from lore.model import Entry, Filter, Link, Query, Reading
 from lore.text import label_of
+
+if TYPE_CHECKING:
+    from lore.engine import Lore
 
 MANY = 1_000
 NAME_INDENT = 20
@@ -39,7 +42,7 @@ def read(flags: Flags, id: str, history: bool, as_json: bool) -> None:
             _show_history(past, lore.clock())
 
 
-def _show(lore: Lore, reading: Reading) -> None:
+def _show(lore: "Lore", reading: Reading) -> None:
     memory = reading.memory
     if memory.title:
         click.secho(visible(memory.title), bold=True)
@@ -79,7 +82,7 @@ def _tie(link: Link, id: str) -> str:
     return f"{arrow} {visible(link.type) or link.kind}"
 
 
-def _names(lore: Lore, ids: Sequence[str]) -> Mapping[str, str]:
+def _names(lore: "Lore", ids: Sequence[str]) -> Mapping[str, str]:
     """What each is called, behind its short id."""
     query = Query(text="", where=Filter(ids=tuple(ids[:MANY])), limit=MANY, counted=False)
     found = {hit.memory.id: hit.memory for hit in lore.search(query).hits} if ids else {}

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,9 +11,11 @@ from lore.doors.cli.flags import Flags, json_option
 from lore.doors.cli.ids import resolve, shortened
 from lore.doors.cli.opening import opened
 from lore.doors.cli.terminal import line, width
-from lore.engine import Lore
 from lore.model import Draft, Memory
 from lore.text import label_of
+
+if TYPE_CHECKING:
+    from lore.engine import Lore
 
 
 @click.command()
@@ -58,7 +61,7 @@ def _from_stdin() -> str:
     return sys.stdin.buffer.read().decode("utf-8", "surrogateescape").rstrip("\n")
 
 
-def _show(lore: Lore, memory: Memory) -> None:
+def _show(lore: "Lore", memory: Memory) -> None:
     short = shortened(lore, [memory.id])[memory.id]
     called = line(label_of(memory.title, memory.content), width() - len(short) - 13)
     click.echo(f"Remembered {click.style(short, fg='yellow')}  {called}")

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,9 +11,11 @@ from lore.doors.cli.flags import Flags, json_option
 from lore.doors.cli.ids import shortened
 from lore.doors.cli.opening import opened
 from lore.doors.cli.terminal import line, note, plural, width
-from lore.engine import Lore
 from lore.model import Branch
 from lore.text import label_of
+
+if TYPE_CHECKING:
+    from lore.engine import Lore
 
 CONTENT_WIDTH = 60
 
@@ -45,7 +48,7 @@ def roots(flags: Flags, keyword: str | None, limit: int, as_json: bool) -> None:
             note("No roots." if keyword is None else f"No root is called like {keyword!r}.")
 
 
-def _called(lore: Lore, keyword: str) -> list[Branch]:
+def _called(lore: "Lore", keyword: str) -> list[Branch]:
     wanted = keyword.casefold()
     return [branch for branch in lore.roots(sys.maxsize) if wanted in _label(branch).casefold()]
 
@@ -54,7 +57,7 @@ def _label(branch: Branch) -> str:
     return label_of(branch.memory.title, branch.memory.content)
 
 
-def _show(lore: Lore, branches: Sequence[Branch]) -> None:
+def _show(lore: "Lore", branches: Sequence[Branch]) -> None:
     short = shortened(lore, [branch.memory.id for branch in branches])
     longest = max(map(len, short.values()))
     click.secho(f"{'ID'.ljust(longest)}   Rel  Acc  Content", dim=True)

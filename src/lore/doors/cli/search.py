@@ -1,6 +1,6 @@
 """search: flags → a query → the hits and what there is to say about them."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,9 +11,11 @@ from lore.doors.cli.ids import resolve, resolve_all
 from lore.doors.cli.opening import opened
 from lore.doors.cli.terminal import note
 from lore.doors.cli.times import moment
-from lore.engine import Lore
 from lore.model import FORMATS, Answer, Filter, Hit, Query
 from lore.text import label_of
+
+if TYPE_CHECKING:
+    from lore.engine import Lore
 
 
 @click.command()
@@ -57,7 +59,7 @@ def search(flags: Flags, /, *, why: bool, as_json: bool, **asked: Any) -> None:
         note(said)
 
 
-def _query(lore: Lore, asked: dict[str, Any]) -> Query:
+def _query(lore: "Lore", asked: dict[str, Any]) -> Query:
     return Query(
         text=" ".join(asked["text"]),
         where=_filter(lore, asked),
@@ -70,7 +72,7 @@ def _query(lore: Lore, asked: dict[str, Any]) -> Query:
     )
 
 
-def _filter(lore: Lore, asked: dict[str, Any]) -> Filter:
+def _filter(lore: "Lore", asked: dict[str, Any]) -> Filter:
     now = lore.clock()
     since, until, under, among = (asked[name] for name in ("since", "until", "under", "among"))
     return Filter(

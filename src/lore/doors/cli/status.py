@@ -1,12 +1,17 @@
 """status: what is there and where, on one screen."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import click
 
 from lore.doors.cli.document import plain, show_document
 from lore.doors.cli.flags import Flags, json_option
 from lore.doors.cli.opening import opened
+from lore.doors.cli.placing import place_of
 from lore.doors.cli.terminal import plural, show_rows, visible
 from lore.doors.cli.times import told
+from lore.doors.looking import glance
 from lore.model import Status
 
 UNITS = ("bytes", "KB", "MB", "GB", "TB")
@@ -20,11 +25,12 @@ def status(flags: Flags, as_json: bool) -> None:
     with opened(flags) as lore:
         seen = lore.status()
         now = lore.clock()
+    daemon = glance(place_of(flags))
     if as_json:
-        show_document(plain(seen))
+        show_document(plain(seen) | {"daemon": daemon})
         return
     click.secho(f"Lore {seen.version}", bold=True)
-    show_rows(_rows(seen, now))
+    show_rows(_rows(seen, now) | {"daemon": _presence(daemon)})
 
 
 def _rows(seen: Status, now: float) -> dict[str, str]:
@@ -42,6 +48,10 @@ def _rows(seen: Status, now: float) -> dict[str, str]:
         "trouble": visible(seen.trouble),
         "last write": told(seen.last_write_at, now) if seen.last_write_at is not None else "never",
     }
+
+
+def _presence(daemon: Mapping[str, Any]) -> str:
+    return f"running (PID: {daemon['pid']}, {daemon['state']})" if daemon["running"] else "not running"
 
 
 def _size(size_bytes: int) -> str:

@@ -36,8 +36,13 @@ def told(at: float, now: float) -> str:
     return f"{datetime.fromtimestamp(at):%Y-%m-%d %H:%M} ({_ago(now - at)})"
 
 
-def _ago(seconds: float) -> str:
+def span(seconds: float) -> str:
+    """How long, in the largest unit that fits."""
     for name, unit in NAMES.items():
         if (count := int(seconds // unit)) >= 1:
-            return f"{count} {name}{'s' if count > 1 else ''} ago"
-    return "just now"
+            return f"{count} {name}{'s' if count > 1 else ''}"
+    return "less than a minute"
+
+
+def _ago(seconds: float) -> str:
+    return f"{span(seconds)} ago" if seconds >= min(NAMES.values()) else "just now"

@@ -1,0 +1,87 @@
+"""What does one more agent cost, and what does the daemon that all of them share withstand?
+
+python -m bench.clients [start | flood | mixed | kill | all] [--model hash] [--json FILE] ...
+
+start: from the start of a server to its first list of tools, and its memory, beside other servers.
+flood: many clients start at once while no daemon runs.
+mixed: many clients write and search; many calls are in flight on one connection.
+kill:  the daemon is killed under busy clients.
+The exit code is 1 if anything acknowledged was lost or a client was left alone.
+"""
+
+import argparse
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from bench.clients import flood, kill, mixed, start
+from bench.clients.peers import FOLDER
+from bench.clients.report import say
+
+PARTS = {"start": start, "flood": flood, "mixed": mixed, "kill": kill}
+TERMINATED = 143
+
+
+def main() -> None:
+    options = _options()
+    signal.signal(signal.SIGTERM, _leave)
+    for name in [name for name in os.environ if name.startswith("LORE_") or name == "MEMORY_FILE_PATH"]:
+        del os.environ[name]
+    parts = list(PARTS) if "all" in options.parts else options.parts
+    reports: dict[str, Any] = {}
+    for name in parts:
+        say(name)
+        reports[name] = _measured(name, options)
+        print(PARTS[name].shown(reports[name]), flush=True)
+        if options.json:
+            options.json.write_text(json.dumps(reports, indent=2) + "\n")
+    sys.exit(0 if all(PARTS[name].sound(reports[name]) for name in parts) else 1)
+
+
+def _measured(name: str, options: argparse.Namespace) -> dict[str, Any]:
+    folder = options.peers.expanduser()
+    others = not options.alone
+    match name:
+        case "start":
+            return start.start(options.model, options.rounds, folder, others)
+        case "flood":
+            return flood.flood(options.model, options.flood)
+        case "mixed":
+            return mixed.mixed(options.model, options.clients, options.calls, folder, others)
+        case _:
+            return kill.kill(options.model, options.clients, options.kills, options.seed)
+
+
+def _leave(signum: int, frame: FrameType | None) -> None:
+    """As if interrupted: processes and folders go first."""
+    sys.exit(TERMINATED)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        prog="python -m bench.clients",
+    )
+    parser.add_argument("parts", nargs="*", default="all", choices=[*PARTS, "all"], help="default: all")
+    parser.add_argument("--model", default="gte-small", help="the embedding model; hash: a quick double")
+    parser.add_argument("--rounds", type=int, default=15, help="start: how often everyone starts")
+    parser.add_argument("--flood", type=int, default=20, help="flood: how many clients")
+    parser.add_argument("--clients", type=int, default=8, help="mixed, kill: how many clients")
+    parser.add_argument("--calls", type=int, default=500, help="mixed: of each client")
+    parser.add_argument("--kills", type=int, default=50, help="kill: how often")
+    parser.add_argument("--seed", type=int, default=1, help="kill: of the moments")
+    parser.add_argument(
+        "--peers", type=Path, default=FOLDER, help="where the servers of others are installed"
+    )
+    parser.add_argument("--alone", action="store_true", help="without the servers and clients of others")
+    parser.add_argument("--json", type=Path, help="write all figures there")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

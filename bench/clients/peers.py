@@ -1,0 +1,88 @@
+"""peers: servers and clients of others, installed from their registries into a folder that is kept."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+FOLDER = Path("~/.cache/lore-bench")
+OFFICIAL = "@modelcontextprotocol/server-memory"
+INSPECTOR = "@modelcontextprotocol/inspector"
+NODE = "node@22"
+"""What the inspector needs."""
+PYTHON_PEER = "omega-memory"
+INSTALL_SECONDS = 600
+
+
+class Missing(Exception):
+    """It cannot be had here; the message says why."""
+
+
+class Peer(NamedTuple):
+    name: str
+    version: str
+    command: list[str]
+
+
+def official(folder: Path) -> Peer:
+    """The official memory server, without the launcher that would look for it first."""
+    package = _npm(folder / "official", OFFICIAL)
+    return Peer("server-memory", _version(package), [_found("node"), str(package / "dist" / "index.js")])
+
+
+def python_peer(folder: Path) -> Peer:
+    """A memory server in Python with embeddings."""
+    home = folder / PYTHON_PEER
+    python = home / "bin" / "python"
+    if not (home / "bin" / "omega").exists():
+        _run([sys.executable, "-m", "venv", str(home)])
+        _run([str(python), "-m", "pip", "install", "--quiet", f"{PYTHON_PEER}[server]"])
+    ask = f"from importlib.metadata import version; print(version({PYTHON_PEER!r}))"
+    return Peer(PYTHON_PEER, _run([str(python), "-c", ask]).strip(), [str(home / "bin" / "omega"), "serve"])
+
+
+def inspector(folder: Path) -> Peer:
+    """The official inspector, which is a client."""
+    home = folder / "inspector"
+    node = _npm(home, NODE, "node") / "bin" / "node"
+    package = _npm(home, INSPECTOR, path=str(node.parent))
+    script = json.loads((package / "package.json").read_text())["bin"]["mcp-inspector"]
+    return Peer("inspector", _version(package), [str(node), str(package / script), "--cli"])
+
+
+def _npm(home: Path, package: str, name: str = "", path: str = "") -> Path:
+    """The folder of an installed package; path: where its own node is."""
+    there = home / "node_modules" / (name or package)
+    if not there.exists():
+        home.mkdir(parents=True, exist_ok=True)
+        quiet = ["--no-audit", "--no-fund", "--silent"]
+        _run([_found("npm"), "install", "--prefix", str(home), *quiet, package], path)
+    return there
+
+
+def _found(command: str) -> str:
+    found = shutil.which(command)
+    if found is None:
+        raise Missing(f"{command} is not there")
+    return found
+
+
+def _run(command: list[str], path: str = "") -> str:
+    env = {**os.environ, "PATH": os.pathsep.join(filter(None, (path, os.environ.get("PATH", ""))))}
+    try:
+        done = subprocess.run(
+            command, check=True, capture_output=True, text=True, timeout=INSTALL_SECONDS, env=env
+        )
+    except subprocess.CalledProcessError as error:
+        lines = (error.stderr or error.stdout).strip().splitlines()
+        raise Missing(lines[-1] if lines else str(error)) from error
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise Missing(str(error)) from error
+    return done.stdout
+
+
+def _version(package: Path) -> str:
+    return str(json.loads((package / "package.json").read_text())["version"])

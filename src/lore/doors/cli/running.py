@@ -1,0 +1,41 @@
+"""run: the daemon itself, in this process."""
+
+import faulthandler
+import logging
+from dataclasses import asdict
+from importlib import import_module
+
+import click
+
+from lore.doors.cli.flags import Flags
+from lore.doors.cli.placing import place_of
+from lore.doors.logbook import keep_log
+from lore.doors.starting import asked
+from lore.errors import LoreError, Unavailable
+
+logger = logging.getLogger(__name__)
+
+
+@click.command()
+@click.option("--quietly", is_flag=True, hidden=True, help="Write to the log only.")
+@click.pass_context
+def run(ctx: click.Context, quietly: bool) -> None:
+    """Be the daemon, in the foreground.
+
+    Ctrl-C ends it, after what it has begun. What it tells goes to stderr and to the log.
+    """
+    flags: Flags = ctx.obj
+    place = place_of(flags)
+    if told := asked(place):
+        raise Unavailable(f"a daemon runs already (PID: {told['pid']}) for {place.home}")
+    try:
+        keep_log(place.log, quietly=quietly)
+    except OSError as error:
+        raise Unavailable(f"{place.log} cannot be written: {error.strerror}") from error
+    faulthandler.enable()
+    try:
+        config = import_module("lore.config").load(**asdict(flags))
+        import_module("lore.doors.daemon").run(config, place)
+    except LoreError as error:
+        logger.error("%s", error)
+        ctx.exit(1)

@@ -1,0 +1,190 @@
+"""clients: who is connected to a daemon. Each says hello, is let in or refused, and served until it goes."""
+
+import hmac
+import json
+import logging
+import os
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import anyio
+import anyio.to_thread
+from anyio.abc import ByteStream
+
+from lore.config import Config, load
+from lore.connecting import tailored
+from lore.doors.hello import END, LONGEST, heard, said
+from lore.doors.mcp import Offer, take_over
+from lore.doors.speech import GONE, RelayedSpeech, cancel_when, lines
+from lore.doors.verbs import BEGUN, answered
+from lore.doors.watching import Audience
+from lore.engine import Lore
+from lore.errors import Invalid, LoreError, Unavailable
+from lore.surfaces import surfaces_named
+from lore.version import VERSION
+
+HELLO_SECONDS = 10.0
+SHARED_SETTINGS = ("embedding_model", "vector_store")
+"""What all clients of a daemon have in common; everything else is a client's own."""
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(eq=False)
+class Client:
+    """One that was let in. fields: what it said with its hello; the settings are for it alone."""
+
+    want: str
+    fields: Mapping[str, str]
+    config: Config
+    since: float
+    messages: int = 0
+
+    def portrait(self) -> dict[str, object]:
+        """What there is to show of it."""
+        return {
+            "speaks": self.want,
+            "folder": self.fields.get("folder", ""),
+            "pid": int(self.fields.get("pid") or 0),
+            "surfaces": self.config.surfaces if self.want == "mcp" else "",
+            "namespace": self.config.namespace,
+            "since": self.since,
+            "messages": self.messages,
+        }
+
+
+class Clients:
+    """All connections of one daemon, until `stopping` is set."""
+
+    def __init__(
+        self,
+        lore: Lore,
+        config: Config,
+        stopping: anyio.Event,
+        describe: Callable[[], Mapping[str, Any]],
+        token: str = "",
+    ) -> None:
+        """describe: the state of the daemon. token: what a client must know, where a socket has no owner."""
+        self._lore = lore
+        self._config = config
+        self._stopping = stopping
+        self._describe = describe
+        self._token = token
+        self._audience = Audience()
+        self._present: set[Client] = set()
+        self._used_at = time.monotonic()
+
+    @property
+    def idle_seconds(self) -> float:
+        """Since a client last said something."""
+        return time.monotonic() - self._used_at
+
+    def portraits(self) -> list[dict[str, object]]:
+        """Who is there, the longest first."""
+        return [client.portrait() for client in sorted(self._present, key=lambda client: client.since)]
+
+    async def serve(self, stream: ByteStream) -> None:
+        """One connection, from its hello to its end."""
+        async with stream:
+            try:
+                await self._admit(stream)
+            except (*GONE, TimeoutError) as error:
+                logger.info("a connection was ended: %r", error)
+            except Exception:  # one client's misfortune must not end the others
+                logger.exception("a connection failed")
+
+    async def _admit(self, stream: ByteStream) -> None:
+        """Serve it, or say why not."""
+        try:
+            with anyio.fail_after(HELLO_SECONDS):
+                message, rest = await _hello(stream)
+            await self._serve(stream, message, rest)
+        except LoreError as error:
+            told = {"kind": type(error).__name__, "error": str(error)}
+            await stream.send(said("refused", _self() | told))
+
+    async def _serve(self, stream: ByteStream, message: bytes, rest: bytes) -> None:
+        want, fields = _understood(message)
+        if not hmac.compare_digest(fields.get("token", "").encode(), self._token.encode()):
+            raise Invalid("the token is wrong")
+        if want == "ping":
+            await stream.send(said("welcome", _self()))
+        elif want == "stop":
+            await stream.send(said("welcome", _self()))
+            self._stopping.set()
+        elif want == "status":
+            state = await anyio.to_thread.run_sync(self._describe)
+            await stream.send(said("welcome", _self() | {"status": json.dumps(state)}))
+        elif want in ("mcp", "verbs"):
+            client = Client(want, fields, self._settings(fields), time.time())
+            self._present.add(client)
+            try:
+                await (self._speak if want == "mcp" else self._obey)(client, stream, rest)
+            finally:
+                self._present.discard(client)
+        else:
+            raise Invalid(f"unknown wish {want!r}; known: mcp, verbs, ping, status, stop")
+
+    def _settings(self, fields: Mapping[str, str]) -> Config:
+        """Those of the client's own environment, on the daemon's store."""
+        ours = self._config
+        config = load(fields, data_dir=ours.data_dir, db_path=ours.db_path)
+        for name in SHARED_SETTINGS:
+            if getattr(config, name) != getattr(ours, name):
+                raise Unavailable(
+                    f"the daemon runs with {name} {getattr(ours, name)!r}, this client wants"
+                    f" {getattr(config, name)!r}; write it into config.toml and run `lore daemon restart`"
+                )
+        return config
+
+    async def _speak(self, client: Client, stream: ByteStream, rest: bytes) -> None:
+        """The Model Context Protocol."""
+        surfaces = surfaces_named(client.config.surfaces)
+        lore = tailored(self._lore, client.config)
+        self._lore.background.sweep_also(client.config.namespace, client.config)
+        await anyio.to_thread.run_sync(take_over, lore, client.config, surfaces)
+        with Offer(lore, surfaces, self._audience) as offer:
+            await stream.send(said("welcome", _self() | {"repeatable": ",".join(offer.repeatable)}))
+            await RelayedSpeech(stream, rest, lambda: self._heard(client)).run(offer.server, self._stopping)
+
+    async def _obey(self, client: Client, stream: ByteStream, rest: bytes) -> None:
+        """The verbs themselves, one after the other, for a person who waits for the best answer."""
+        lore = tailored(self._lore, client.config, patient=True)
+        lore = lore.within(client.config.namespace, surface="cli")
+        await stream.send(said("welcome", _self()))
+        async with anyio.create_task_group() as until:
+            until.start_soon(cancel_when, self._stopping, until.cancel_scope)
+            async for line in lines(stream, rest):
+                self._heard(client)
+                with anyio.CancelScope(shield=True):
+                    await stream.send(BEGUN)
+                    await stream.send(await anyio.to_thread.run_sync(answered, lore, line))
+            until.cancel_scope.cancel()
+
+    def _heard(self, client: Client) -> None:
+        client.messages += 1
+        self._used_at = time.monotonic()
+
+
+def _self() -> dict[str, str]:
+    return {"version": VERSION, "pid": str(os.getpid())}
+
+
+def _understood(message: bytes) -> tuple[str, dict[str, str]]:
+    try:
+        return heard(message)
+    except ValueError as error:
+        raise Invalid(str(error)) from error
+
+
+async def _hello(stream: ByteStream) -> tuple[bytes, bytes]:
+    """The first message, and what came behind it."""
+    received = b""
+    while END not in received:
+        if len(received) > LONGEST:
+            raise Invalid("a hello without an end")
+        received += await stream.receive()
+    message, _, rest = received.partition(END)
+    return message + END, rest

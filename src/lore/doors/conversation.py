@@ -1,0 +1,192 @@
+"""conversation: what an agent has asked and not been told yet, so that it can go on with another daemon.
+
+The protocol of the older era begins with a handshake, which a new daemon has to hear again; subscriptions
+likewise. A request in flight is asked again if that is safe: the daemon had not begun it, or asking twice
+does no harm. Any other is answered with an excuse.
+"""
+
+import json
+from typing import Any, NamedTuple
+
+from lore.doors.hello import OPENING, heard
+from lore.doors.place import Line
+
+MOST_TRIES = 2
+"""A request that two daemons did not survive is not given to a third."""
+CALL = "tools/call"
+LISTEN = "subscriptions/listen"
+MODERN = "io.modelcontextprotocol/protocolVersion"
+INTERNAL_ERROR = -32603
+OURS = "lore-mcp/restored"
+CHUNK = 1 << 16
+
+UNKNOWN = (
+    "Lore's daemon ended while it worked on {what}. It is not known whether this was done:"
+    " look for the result before you try again."
+)
+GIVEN_UP = "Lore cannot answer: {why}"
+
+
+class Request(NamedTuple):
+    """One that has not been answered. line: as the agent sent it."""
+
+    line: bytes
+    message: dict[str, Any]
+    begun: bool = False
+    tries: int = 0
+
+    @property
+    def method(self) -> str:
+        return str(self.message["method"])
+
+    @property
+    def what(self) -> str:
+        """The tool, or the method where it is none."""
+        return str(_parameters(self.message).get("name")) if self.method == CALL else self.method
+
+
+class Conversation:
+    """Follows the lines both ways; after an interruption it knows how to go on."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, Request] = {}
+        self._greeting: Request | None = None
+        self._greeted = False
+        self._initialized = b""
+        self._watched: dict[str, Request] = {}
+        self._news: list[bytes] = []
+
+    @property
+    def waiting(self) -> bool:
+        """Whether the agent waits for an answer that only a daemon can give."""
+        return any(request.method != LISTEN for request in self._open.values())
+
+    @property
+    def listening(self) -> bool:
+        """Whether the agent wants to be told of changes."""
+        return bool(self._watched) or any(request.method == LISTEN for request in self._open.values())
+
+    def follow(self, from_agent: bool, lines: bytes) -> None:
+        """Take note of whole lines."""
+        for line in lines.splitlines(keepends=True):
+            if line.startswith(OPENING):
+                self._begun(heard(line)[1]["id"])
+                continue
+            try:
+                message = json.loads(line)
+            except ValueError:
+                continue  # nobody will answer it
+            if isinstance(message, dict):
+                self._follow(from_agent, line, message)
+
+    def _begun(self, key: str) -> None:
+        if key in self._open:
+            request = self._open[key]
+            self._open[key] = request._replace(begun=True, tries=request.tries + 1)
+
+    def _follow(self, from_agent: bool, line: bytes, message: dict[str, Any]) -> None:
+        method, id = message.get("method"), message.get("id")
+        if not from_agent:
+            if method is None:
+                self._answered(_key(id))
+        elif method is not None and id is not None:
+            self._asked(Request(line, message))
+        elif method == "notifications/initialized":
+            self._initialized = line
+        elif method == "notifications/cancelled":
+            self._open.pop(_key(_parameters(message).get("requestId")), None)
+
+    def _asked(self, request: Request) -> None:
+        self._open[_key(request.message["id"])] = request
+        if request.method == "initialize":
+            self._greeting = request
+        uri = str(_parameters(request.message).get("uri"))
+        if request.method == "resources/subscribe":
+            self._watched[uri] = request
+        elif request.method == "resources/unsubscribe":
+            self._watched.pop(uri, None)
+
+    def _answered(self, key: str) -> None:
+        request = self._open.pop(key, None)
+        if request is not None and request.method == "initialize":
+            self._greeted = True
+
+    # --- going on
+    def interrupted(self, repeatable: str) -> None:
+        """The daemon has ended. repeatable: the names of the tools that may be called twice."""
+        tools = set(repeatable.split(","))
+        for key, request in list(self._open.items()):
+            safe = request.method != CALL or request.what in tools
+            if not request.begun or (safe and request.tries < MOST_TRIES) or request.method == LISTEN:
+                self._open[key] = request._replace(begun=False)
+            else:
+                del self._open[key]
+                self._news.append(_excuse(request, UNKNOWN.format(what=request.what)))
+
+    def give_up(self, why: str) -> None:
+        """There is no daemon to be had: nobody is left waiting."""
+        for key, request in list(self._open.items()):
+            if request.method != LISTEN:
+                del self._open[key]
+                self._news.append(_excuse(request, GIVEN_UP.format(why=why)))
+
+    def news(self) -> bytes:
+        """What there is to tell the agent, once."""
+        news, self._news = self._news, []
+        return b"".join(news)
+
+    def restored(self, line: Line) -> bool:
+        """Bring a new daemon to where the old one was, then ask again; False if it fails at that."""
+        try:
+            if self._greeting is not None and self._greeted:
+                _repeat(line, self._greeting)
+                line.sendall(self._initialized)
+                for uri, request in self._watched.items():
+                    _repeat(line, request)
+                    self._news.append(_changed(uri))
+            line.sendall(b"".join(request.line for request in self._open.values()))
+        except OSError:
+            return False
+        return True
+
+
+def _repeat(to: Line, request: Request) -> None:
+    """Ask again what was answered long ago, and keep the answer from the agent."""
+    to.sendall(json.dumps(request.message | {"id": OURS}).encode() + b"\n")
+    received = b""
+    while True:
+        *lines, received = received.split(b"\n")
+        if any(json.loads(line).get("id") == OURS for line in lines if not line.startswith(OPENING)):
+            return
+        chunk = to.recv(CHUNK)
+        if not chunk:
+            raise ConnectionError("the daemon hung up")
+        received += chunk
+
+
+def _changed(uri: str) -> bytes:
+    """Nobody knows what happened while no daemon was there to tell."""
+    notice = {"jsonrpc": "2.0", "method": "notifications/resources/updated", "params": {"uri": uri}}
+    return json.dumps(notice).encode() + b"\n"
+
+
+def _excuse(request: Request, text: str) -> bytes:
+    """An answer that the agent's model reads, where it is the model who asked."""
+    answer: dict[str, Any] = {"jsonrpc": "2.0", "id": request.message["id"]}
+    if request.method == CALL:
+        result: dict[str, Any] = {"content": [{"type": "text", "text": text}], "isError": True}
+        if MODERN in _parameters(request.message).get("_meta", {}):
+            result["resultType"] = "complete"
+        answer["result"] = result
+    else:
+        answer["error"] = {"code": INTERNAL_ERROR, "message": text}
+    return json.dumps(answer).encode() + b"\n"
+
+
+def _parameters(message: dict[str, Any]) -> dict[str, Any]:
+    parameters = message.get("params")
+    return parameters if isinstance(parameters, dict) else {}
+
+
+def _key(id: object) -> str:
+    return json.dumps(id)

@@ -1,0 +1,173 @@
+"""daemon: the one resident process of a store. It keeps store, model and index warm and lets clients in."""
+
+import logging
+import os
+import secrets
+import signal
+import time
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager, suppress
+from importlib import import_module
+from typing import Any
+
+import anyio
+import anyio.to_thread
+from anyio.abc import Listener, SocketAttribute, SocketStream, TaskGroup
+
+from lore.config import Config
+from lore.connecting import wire
+from lore.doors.clients import Clients
+from lore.doors.locking import Held, holding
+from lore.doors.place import LOOPBACK, Place
+from lore.doors.speech import FINISH_SECONDS
+from lore.doors.state import State, write_whole
+from lore.engine import Lore
+from lore.errors import Unavailable
+from lore.version import VERSION
+
+WAIT_SECONDS = 20.0
+"""For the one before us to end."""
+LAST_SECONDS = FINISH_SECONDS + 2
+"""After which a connection that does not end is cut."""
+LOOK_EVERY_SECONDS = 1.0
+BACKLOG = 256
+SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGINT", "SIGHUP") if hasattr(signal, name))
+
+logger = logging.getLogger(__name__)
+
+
+def run(config: Config, place: Place) -> None:
+    """Be the daemon of this place until told to stop; Unavailable if there is one already."""
+    try:
+        with holding(place.lock, WAIT_SECONDS):
+            _clear(place)
+            _open_many_files()
+            write_whole(place.pid, str(os.getpid()))
+            lore = wire(config, patient=False)
+            try:
+                lore.background.start()
+                anyio.run(Daemon(lore, config, place).serve)
+            finally:
+                lore.close()
+                logger.info("ended")
+    except Held as error:
+        raise Unavailable(f"a daemon runs already for {place.home}") from error
+
+
+class Daemon:
+    """Serves whoever connects; ends when a signal or a client says so, after answering what has begun."""
+
+    def __init__(self, lore: Lore, config: Config, place: Place) -> None:
+        self._lore = lore
+        self._config = config
+        self._place = place
+        self._state = State(place.status)
+        self._started_at = time.time()
+
+    async def serve(self) -> None:
+        stopping = anyio.Event()
+        token = "" if self._place.unix else secrets.token_urlsafe()
+        self._clients = Clients(self._lore, self._config, stopping, self.describe, token)
+        async with anyio.create_task_group() as chores:
+            chores.start_soon(_stop_on_signal, stopping)
+            chores.start_soon(self._rest)
+            with self._files():
+                async with anyio.create_task_group() as connections:
+                    await self._accept(connections, token, stopping)
+                    logger.info("stopping: what has begun is finished")
+                    connections.cancel_scope.deadline = anyio.current_time() + LAST_SECONDS
+            chores.cancel_scope.cancel()
+
+    async def _accept(self, connections: TaskGroup, token: str, stopping: anyio.Event) -> None:
+        """Let clients in until it is time to stop."""
+        async with self._listening(token) as listener, anyio.create_task_group() as accepting:
+            accepting.start_soon(listener.serve, self._clients.serve, connections)
+            logger.info("lore %s serves %s at %s", VERSION, self._lore.store.location, self._address)
+            await stopping.wait()
+            accepting.cancel_scope.cancel()
+
+    async def _rest(self) -> None:
+        """Give memory back when nobody has asked for anything for a while."""
+        limit = self._config.idle_minutes * 60
+        while True:
+            await anyio.sleep(max(limit - self._clients.idle_seconds, LOOK_EVERY_SECONDS))
+            if self._clients.idle_seconds >= limit and self._lore.sense.state == "ready":
+                await anyio.to_thread.run_sync(self._lore.release)
+                logger.info("idle: the model and the index are released")
+
+    @contextmanager
+    def _files(self) -> Iterator[None]:
+        self._state.begin()
+        try:
+            yield
+        finally:
+            self._state.end()
+            os.unlink(self._place.pid)
+
+    def describe(self) -> Mapping[str, Any]:
+        """All that there is to know about this daemon."""
+        status = self._lore.status()
+        return {
+            "running": True,
+            "state": self._state.now,
+            "mode": self._state.mode,
+            "pid": os.getpid(),
+            "version": VERSION,
+            "started_at": self._started_at,
+            "uptime_seconds": time.time() - self._started_at,
+            "memories": status.counts.memories,
+            "pending": status.pending,
+            "staged_turns": 0,
+            "last_consolidation_at": None,
+            "store": status.location,
+            "socket": self._address,
+            "http": None,
+            "model": self._lore.sense.state,
+            "clients": self._clients.portraits(),
+        }
+
+    @property
+    def _address(self) -> str:
+        return self._place.socket if self._place.unix else f"{LOOPBACK}:{self._port}"
+
+    @asynccontextmanager
+    async def _listening(self, token: str) -> AsyncIterator[Listener[SocketStream]]:
+        """Whoever owns our files may connect; nobody finds us once the block has ended."""
+        place = self._place
+        if place.unix:
+            async with await anyio.create_unix_listener(
+                place.socket, mode=0o600, backlog=BACKLOG
+            ) as listener:
+                try:
+                    yield listener
+                finally:
+                    os.unlink(place.socket)
+        else:
+            async with await anyio.create_tcp_listener(local_host=LOOPBACK, backlog=BACKLOG) as listener:
+                self._port = listener.extra(SocketAttribute.local_port)
+                write_whole(place.port, f"{self._port} {token}")
+                try:
+                    yield listener
+                finally:
+                    os.unlink(place.port)
+
+
+def _clear(place: Place) -> None:
+    """Away with what one left behind that was killed: it names a process that may be anybody's by now."""
+    for path in (place.pid, place.status, place.port):
+        with suppress(FileNotFoundError):
+            os.unlink(path)
+
+
+def _open_many_files() -> None:
+    """Each client is one; systems allow a process few of them until it asks for more."""
+    if os.name == "posix":
+        resource = import_module("resource")
+        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+async def _stop_on_signal(stopping: anyio.Event) -> None:
+    with anyio.open_signal_receiver(*SIGNALS) as signals:
+        async for _ in signals:
+            stopping.set()

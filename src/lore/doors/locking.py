@@ -1,0 +1,61 @@
+"""locking: one holder at a time among all processes; the system lets go of it for a process that dies."""
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+
+from lore.errors import Unavailable
+
+LOOK_EVERY_SECONDS = 0.02
+
+
+class Held(Unavailable):
+    """Somebody else holds it."""
+
+
+@contextmanager
+def holding(path: str, patience: float) -> Iterator[None]:
+    """Hold the file's lock; Held if it is not free within `patience` seconds."""
+    try:
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        raise Unavailable(f"{path} cannot be opened: {error.strerror}") from error
+    try:
+        until = time.monotonic() + patience
+        while not _taken(file):
+            if time.monotonic() > until:
+                raise Held(f"{path} is held by another process")
+            time.sleep(LOOK_EVERY_SECONDS)
+        yield
+    finally:
+        os.close(file)
+
+
+def held(path: str) -> bool:
+    """Whether anybody holds it now. To look leaves no file behind and is in nobody's way."""
+    try:
+        file = os.open(path, os.O_RDWR)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:
+        raise Unavailable(f"{path} cannot be opened: {error.strerror}") from error
+    try:
+        return not _taken(file, shared=True)
+    finally:
+        os.close(file)
+
+
+def _taken(file: int, shared: bool = False) -> bool:
+    try:
+        if os.name == "nt":
+            windows = import_module("msvcrt")
+            windows.locking(file, windows.LK_NBLCK, 1)
+        else:
+            unix = import_module("fcntl")
+            unix.flock(file, (unix.LOCK_SH if shared else unix.LOCK_EX) | unix.LOCK_NB)
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,51 @@
+"""looking: is there a daemon, and what does it do? A glance at its files, or its own word."""
+
+import json
+from typing import Any
+
+from lore.doors.locking import held
+from lore.doors.place import Place
+from lore.version import VERSION
+
+BUSY = "busy"
+"""The state of a daemon that does not answer: it begins, it ends, or it has too much to do."""
+
+KNOWN = (
+    *("state", "mode", "pid", "version", "started_at", "uptime_seconds", "memories", "pending"),
+    *("staged_turns", "last_consolidation_at", "store", "socket", "http", "model", "clients"),
+)
+NONE: dict[str, Any] = {"running": False, **dict.fromkeys(KNOWN)}
+"""What there is to say where no daemon runs."""
+
+
+def glance(place: Place) -> dict[str, Any]:
+    """Whether a daemon runs, its state, mode and pid, without asking it.
+
+    Only the lock tells whether it runs: the files may have been left behind.
+    """
+    if not held(place.lock):
+        return {"running": False, "state": None, "mode": None, "pid": None}
+    written = {"state": BUSY, **_written(place)}
+    return {"running": True, **{name: written.get(name) for name in ("state", "mode", "pid")}}
+
+
+def described(place: Place) -> dict[str, Any]:
+    """All that the daemon says of itself; the same keys where there is none."""
+    seen = NONE | glance(place)
+    if not seen["running"]:
+        return seen
+    try:
+        line, _, told = place.dial("status", {"version": VERSION})
+    except OSError:
+        return seen | {"state": BUSY}
+    line.close()
+    return seen | dict(json.loads(told.get("status", "{}")))
+
+
+def _written(place: Place) -> dict[str, Any]:
+    """The status file: it is not there yet when a daemon begins, nor when it ends."""
+    try:
+        with open(place.status, encoding="utf-8") as file:
+            return dict(json.load(file))
+    except FileNotFoundError:
+        return {}

@@ -1,0 +1,20 @@
+"""piping: a pipe that cannot be waited for together with a socket, as a socket that can."""
+
+import os
+import socket
+import threading
+
+CHUNK = 1 << 16
+
+
+def as_socket(pipe: int) -> socket.socket:
+    """A socket from which all comes that comes out of the pipe."""
+    near, far = socket.socketpair()
+    threading.Thread(target=_carry, args=(pipe, far), daemon=True).start()
+    return near
+
+
+def _carry(pipe: int, far: socket.socket) -> None:
+    with far:
+        while data := os.read(pipe, CHUNK):
+            far.sendall(data)

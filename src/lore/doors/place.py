@@ -1,0 +1,100 @@
+"""place: where the daemon of a store keeps its files, and how to reach it. Every client begins here."""
+
+import _socket  # the C half: the module around it takes as long to load as all the rest of a client
+import os
+
+from lore.doors.hello import END, LONGEST, heard, said
+
+HOME = "~/.lore"
+LONGEST_SOCKET_NAME = 100
+"""In bytes; what the systems allow is 104 to 108. Where it does not fit, a port takes its place."""
+
+PATIENCE_SECONDS = 30.0
+"""How long a daemon may take to answer a hello."""
+LOOPBACK = "127.0.0.1"
+LARGEST_PORT = 65_535
+
+Line = _socket.socket
+
+
+class Place:
+    """The folder of a daemon: the data folder, or one beside a database that was named by itself.
+
+    flags: how a command is told to use this place.
+    """
+
+    def __init__(
+        self, variables: dict[str, str], data_dir: str | None = None, db_path: str | None = None
+    ) -> None:
+        folder = _absolute(data_dir or variables.get("LORE_DATA_DIR") or HOME)
+        self.flags = ["--data-dir", folder]
+        self.home = folder
+        if database := db_path or variables.get("LORE_DB_PATH"):
+            self.flags += ["--db", _absolute(database)]
+            self.home = _absolute(database) + ".daemon"
+        self.socket = os.path.join(self.home, "daemon.sock")
+        self.port = os.path.join(self.home, "daemon.port")
+        self.pid = os.path.join(self.home, "daemon.pid")
+        self.lock = os.path.join(self.home, "daemon.lock")
+        self.starting = os.path.join(self.home, "daemon.starting")
+        self.log = os.path.join(self.home, "daemon.log")
+        self.status = os.path.join(self.home, "daemon.status")
+
+    @property
+    def unix(self) -> bool:
+        """Whether a Unix socket can be used here."""
+        return hasattr(_socket, "AF_UNIX") and len(os.fsencode(self.socket)) <= LONGEST_SOCKET_NAME
+
+    def dial(self, want: str, fields: dict[str, str]) -> tuple[Line, str, dict[str, str]]:
+        """The line to the daemon, and the word and fields of its answer; OSError if none answers."""
+        line, token = self._line()
+        try:
+            line.sendall(said(want, fields | token))
+            word, told = heard(_answer(line))
+            line.settimeout(None)
+        except ValueError as error:
+            line.close()
+            raise ConnectionError(str(error)) from error
+        except OSError:
+            line.close()
+            raise
+        return line, word, told
+
+    def _line(self) -> tuple[Line, dict[str, str]]:
+        """Connected, and what proves that we may: the socket opens, or the port's file can be read."""
+        address: str | tuple[str, int]
+        if self.unix:
+            line, address, token = Line(_socket.AF_UNIX), self.socket, {}
+        else:
+            port, secret = self._secret()
+            line, address, token = Line(_socket.AF_INET), (LOOPBACK, port), {"token": secret}
+        line.settimeout(PATIENCE_SECONDS)
+        try:
+            line.connect(address)
+        except OSError:
+            line.close()
+            raise
+        return line, token
+
+    def _secret(self) -> tuple[int, str]:
+        """The port, and what a client must know."""
+        with open(self.port) as file:
+            port, _, secret = file.read().strip().partition(" ")
+        if not port.isdecimal() or int(port) > LARGEST_PORT:
+            raise ConnectionError(f"{self.port} names no port")
+        return int(port), secret
+
+
+def _answer(line: Line) -> bytes:
+    """One message: the daemon says no more than that before it is asked."""
+    message = b""
+    while not message.endswith(END):
+        chunk = line.recv(LONGEST)
+        if not chunk or len(message) > LONGEST:
+            raise ConnectionError("the daemon hung up")
+        message += chunk
+    return message
+
+
+def _absolute(path: str) -> str:
+    return os.path.abspath(os.path.expanduser(path))

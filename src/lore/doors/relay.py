@@ -1,0 +1,331 @@
+"""relay: `lore-mcp`, which carries the lines between an agent on stdio and the daemon.
+
+It lives as long as a conversation and there may be many, so it loads next to nothing: what is only needed
+when something goes wrong is loaded by name.
+"""
+
+import os
+import select
+import sys
+from importlib import import_module
+
+from lore.doors.hello import OPENING
+from lore.doors.place import Line, Place
+from lore.environment import variables
+from lore.version import VERSION
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from lore.doors.conversation import Conversation
+
+USAGE = """\
+Usage: lore-mcp [OPTIONS]
+
+  Serve an agent over MCP, on stdin and stdout, through Lore's daemon, which is
+  started if none runs.
+
+Options:
+  --surfaces NAMES   The dialects to offer, comma-separated, or all.
+  --namespace NAME   Whose memories: these and the shared ones.
+  --db PATH          The database file (default: memory.db in the data folder).
+  --data-dir PATH    The folder for data and settings (default: ~/.lore).
+  --standalone       No daemon: serve in this process.
+  --version          Print the version.
+  -h, --help         Print this.
+"""
+VALUED = ("--surfaces", "--namespace", "--db", "--data-dir")
+PLAIN = ("--standalone", "--version", "--help", "-h")
+WRONG_USAGE = 2
+INTERRUPTED = 130
+
+CHUNK = 1 << 16
+SURE = 4096
+"""How much a pipe takes at least that is said to take something."""
+SHUT_WRITING = 1
+CAN_WAIT_FOR_PIPES = os.name != "nt"
+QUIET_SECONDS = 0.05
+"""After so long without traffic the lines are looked at; before, they are only carried."""
+UNREAD_BYTES = 1 << 18
+"""What may wait to be looked at."""
+LOOK_EVERY_SECONDS = 1.0
+"""How often a daemon is looked for that somebody else may have started."""
+
+
+class Trouble(Exception):
+    """The conversation cannot begin, or not go on; the message says why."""
+
+
+class Relay:
+    """One conversation. stdin, stdout: of the agent. It outlives any daemon that serves it."""
+
+    def __init__(self, place: Place, fields: dict[str, str], stdin: int | Line = 0, stdout: int = 1) -> None:
+        self._place = place
+        self._fields = fields
+        self._stdin = stdin
+        self._stdout = stdout
+        self._half = b""  # of a line of the agent's
+        self._to_agent = bytearray()
+        self._to_daemon = bytearray()
+        self._unread: list[tuple[bool, bytes]] = []  # whole lines: the agent's (True) and the daemon's
+        self._remembered: Conversation | None = None
+        self._agent_gone = False
+        self._repeatable = ""
+
+    def run(self) -> None:
+        """Until the agent goes; Trouble if it cannot even begin."""
+        line = self._dialled()
+        while True:
+            self._carry(line)
+            line.close()
+            if self._agent_gone:
+                return
+            conversation = self._conversation()
+            conversation.interrupted(self._repeatable)
+            found = self._reconnected(conversation)
+            if found is None:
+                return
+            line = found
+
+    # --- carrying
+    def _carry(self, line: Line) -> None:
+        """Both ways, whole lines only, until the daemon hangs up.
+
+        Neither side is waited for: an agent may ask a great deal before it reads the first answer.
+        """
+        half, listens = b"", True
+        line.setblocking(False)
+        while True:
+            reading: list[int | Line] = [line, self._stdin] if listens and not self._agent_gone else [line]
+            writing = [self._stdout] if self._to_agent else []
+            pause = QUIET_SECONDS if self._unread else None
+            ready, free, _ = select.select(reading, writing + ([line] if self._to_daemon else []), [], pause)
+            if not (ready or free):
+                self._conversation()
+            if self._stdin in ready:
+                self._to_daemon += self._from_agent()
+            if free and self._stdout in free:
+                self._pass_on()
+            if listens and (line in free or self._stdin in ready):
+                listens = self._sent(line)
+            if line in ready:
+                data = _received(line)
+                if not data:
+                    break
+                lines, half = _whole(half + data)
+                self._tell(lines)
+        self._to_daemon.clear()
+        line.setblocking(True)
+        self._flush()
+
+    def _from_agent(self) -> bytes:
+        """The whole lines that have come; at the end also one that was not ended."""
+        data = self._stdin.recv(CHUNK) if isinstance(self._stdin, Line) else os.read(self._stdin, CHUNK)
+        self._agent_gone = not data
+        lines, self._half = _whole(self._half + (data or (b"\n" if self._half else b"")))
+        if lines:
+            self._note(True, lines)
+        return lines
+
+    def _sent(self, line: Line) -> bool:
+        """As much as the daemon takes now; whether it still listens."""
+        try:
+            if self._to_daemon:
+                del self._to_daemon[: line.send(self._to_daemon)]
+            if self._agent_gone and not self._to_daemon:
+                line.shutdown(SHUT_WRITING)
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+        return True
+
+    def _tell(self, lines: bytes) -> None:
+        """The agent: all but what the daemon says to us alone."""
+        if lines:
+            self._note(False, lines)
+        if OPENING in lines:
+            kept = [line for line in lines.splitlines(keepends=True) if not line.startswith(OPENING)]
+            lines = b"".join(kept)
+        self._to_agent += lines
+        if not CAN_WAIT_FOR_PIPES:
+            self._flush()
+
+    def _pass_on(self) -> None:
+        """As much as a pipe surely takes that takes anything."""
+        del self._to_agent[: os.write(self._stdout, self._to_agent[:SURE])]
+
+    def _flush(self) -> None:
+        while self._to_agent:
+            self._pass_on()
+
+    def _note(self, from_agent: bool, lines: bytes) -> None:
+        self._unread.append((from_agent, lines))
+        if sum(len(lines) for _, lines in self._unread) > UNREAD_BYTES:
+            self._conversation()
+
+    def _conversation(self) -> "Conversation":
+        """What was said so far, understood."""
+        if self._remembered is None:
+            self._remembered = import_module("lore.doors.conversation").Conversation()
+        unread, self._unread = self._unread, []
+        for from_agent, lines in unread:
+            self._remembered.follow(from_agent, lines)
+        return self._remembered
+
+    # --- connecting
+    def _dialled(self) -> Line:
+        """A line to a daemon of our version or a newer one; it is started if there is none."""
+        line, word, told = self._answered()
+        if word == "welcome" and told["version"] != VERSION:
+            starting = import_module("lore.doors.starting")
+            if starting.is_older(told["version"]):
+                line.close()
+                self._helped(starting.renew)
+                line, word, told = self._answered()
+        if word != "welcome":
+            line.close()
+            raise Trouble(told.get("error", word))
+        self._repeatable = told["repeatable"]
+        return line
+
+    def _answered(self) -> tuple[Line, str, dict[str, str]]:
+        try:
+            return self._place.dial("mcp", self._fields)
+        except OSError:
+            self._helped(import_module("lore.doors.starting").start)
+        try:
+            return self._place.dial("mcp", self._fields)
+        except OSError as error:
+            raise Trouble(f"the daemon does not answer: {error}") from error
+
+    def _helped(self, help: object) -> None:
+        trouble = import_module("lore.errors").LoreError
+        try:
+            help(self._place)  # type: ignore[operator]
+        except (trouble, OSError) as error:
+            raise Trouble(str(error)) from error
+
+    def _reconnected(self, conversation: "Conversation") -> Line | None:
+        """A line on which the conversation goes on as before; None if the agent goes first."""
+        while True:
+            self._to_agent += conversation.news()
+            self._flush()
+            if not conversation.waiting and not self._roused(conversation.listening):
+                return None
+            try:
+                line = self._dialled()
+            except Trouble as trouble:
+                conversation.give_up(str(trouble))
+                continue
+            if conversation.restored(line):
+                self._to_agent += conversation.news()
+                return line
+            line.close()
+            conversation.interrupted(self._repeatable)
+
+    def _roused(self, listening: bool) -> bool:
+        """Wait for a reason to reconnect; False if the agent goes.
+
+        That is the agent's next line; or, for an agent that listens, a daemon that somebody has started.
+        """
+        while not self._agent_gone:
+            timeout = LOOK_EVERY_SECONDS if listening else None
+            ready, _, _ = select.select([self._stdin], [], [], timeout)
+            if ready and self._from_agent():
+                self._conversation()
+                return True
+            if not ready and os.path.exists(self._place.pid):
+                return True
+        return False
+
+
+def _received(line: Line) -> bytes:
+    try:
+        return line.recv(CHUNK)
+    except OSError:
+        return b""
+
+
+def _whole(data: bytes) -> tuple[bytes, bytes]:
+    """The whole lines, and the beginning of the next."""
+    end = data.rfind(b"\n") + 1
+    return data[:end], data[end:]
+
+
+def main() -> int:
+    """`lore-mcp`."""
+    try:
+        options = _options(sys.argv[1:])
+    except Trouble as trouble:
+        return _failed(f"{trouble}; see lore-mcp --help", WRONG_USAGE)
+    if "--help" in options or "-h" in options:
+        sys.stdout.write(USAGE)
+        return 0
+    if "--version" in options:
+        sys.stdout.write(f"lore-mcp {VERSION}\n")
+        return 0
+    if "--standalone" in options:
+        return _stand_alone(options)
+    try:
+        Relay(_place(options), _fields(options), _waitable(0)).run()
+    except Trouble as trouble:
+        return _failed(str(trouble), 1)
+    except (KeyboardInterrupt, BrokenPipeError):
+        return INTERRUPTED
+    return 0
+
+
+def _options(arguments: list[str]) -> dict[str, str]:
+    options: dict[str, str] = {}
+    left = list(arguments)
+    while left:
+        name, given, value = left.pop(0).partition("=")
+        if name in VALUED and not (given or left):
+            raise Trouble(f"{name} needs a value")
+        if name not in (VALUED if given else VALUED + PLAIN):
+            raise Trouble(f"unknown option {name}")
+        options[name] = value if given or name in PLAIN else left.pop(0)
+    return options
+
+
+def _place(options: dict[str, str]) -> Place:
+    return Place(variables(), options.get("--data-dir"), options.get("--db"))
+
+
+def _fields(options: dict[str, str]) -> dict[str, str]:
+    """Who we are, and the settings that are ours alone."""
+    flags = {"LORE_SURFACES": options.get("--surfaces"), "LORE_NAMESPACE": options.get("--namespace")}
+    told = {name: value for name, value in flags.items() if value is not None}
+    return {"version": VERSION, "folder": _folder(), "pid": str(os.getpid())} | variables() | told
+
+
+def _folder() -> str:
+    try:
+        return os.getcwd()
+    except OSError:  # it was removed under us
+        return ""
+
+
+def _stand_alone(options: dict[str, str]) -> int:
+    before = [part for name in VALUED[1:] if name in options for part in (name, options[name])]
+    after = ["--surfaces", options["--surfaces"]] if "--surfaces" in options else []
+    sys.argv = ["lore", *before, "mcp", *after]
+    import_module("lore.doors.cli").main()
+    return 0
+
+
+def _waitable(stdin: int) -> int | Line:
+    """Where a pipe cannot be waited for together with a socket, a socket stands in for it."""
+    if CAN_WAIT_FOR_PIPES:
+        return stdin
+    stand_in: Line = import_module("lore.doors.piping").as_socket(stdin)
+    return stand_in
+
+
+def _failed(why: str, code: int) -> int:
+    sys.stderr.write(f"lore-mcp: {why}\n")
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

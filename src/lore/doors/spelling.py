@@ -1,0 +1,128 @@
+"""spelling: values as JSON and back, the same on the other side. Only the nouns of `lore.model` can be made.
+
+What JSON knows is spelled as it is. All else is an object that says under the key TAG what it is: a noun with
+its fields, or a tuple, set, mapping, path or odd number with what it is made of.
+"""
+
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import is_dataclass
+from functools import cache
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from lore import model
+from lore.errors import Invalid
+
+TAG = ""
+OF = "of"
+LARGEST = 1 << 63
+"""Whole numbers beyond this fit into no store."""
+
+NOUNS: dict[str, type] = {
+    name: noun for name, noun in vars(model).items() if isinstance(noun, type) and is_dataclass(noun)
+}
+MAKING: dict[str, tuple[type, Callable[[Any], object]]] = {
+    "tuple": (list, tuple),
+    "set": (list, frozenset),
+    "map": (list, dict),
+    "path": (str, Path),
+    "number": (str, float),
+}
+"""tag -> what it is made of, and how."""
+
+
+def spelled(value: object) -> bytes:
+    """One line of JSON, with its end."""
+    return json.dumps(_plain(value), allow_nan=False, separators=(",", ":")).encode() + b"\n"
+
+
+def understood(line: bytes) -> Any:
+    """The value that was spelled; Invalid if none can have been."""
+    try:
+        return json.loads(line, object_hook=_made)
+    except ValueError as error:
+        raise Invalid(f"this is not a line of JSON: {error}") from error
+
+
+def fits(value: object, hint: Any) -> bool:
+    """Whether a value is what an annotation promises."""
+    kind, inner = get_origin(hint) or hint, get_args(hint)
+    if kind is Any:
+        return True
+    if kind in (Union, UnionType):
+        return any(fits(value, one) for one in inner)
+    if kind is Literal:
+        return isinstance(value, str) and value in inner
+    if kind is Mapping:
+        return isinstance(value, dict) and all(
+            fits(key, inner[0]) and fits(one, inner[1]) for key, one in value.items()
+        )
+    if kind in (tuple, list, frozenset, Sequence):
+        wanted = (list, tuple) if kind is Sequence else kind
+        return isinstance(value, wanted) and all(fits(one, inner[0]) for one in value)
+    if kind in (int, float):
+        return _is_number(value, kind)
+    return isinstance(value, NoneType if kind is None else kind)
+
+
+def _is_number(value: object, kind: type) -> bool:
+    whole = isinstance(value, int) and not isinstance(value, bool) and -LARGEST <= value < LARGEST
+    return whole or (kind is float and isinstance(value, float))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return {TAG: "number", OF: repr(value)}
+    if value is None or isinstance(value, str | int | float):
+        return value
+    if isinstance(value, list):
+        return [_plain(one) for one in value]
+    if isinstance(value, tuple):
+        return {TAG: "tuple", OF: [_plain(one) for one in value]}
+    if isinstance(value, frozenset):
+        return {TAG: "set", OF: [_plain(one) for one in value]}
+    if isinstance(value, Path):
+        return {TAG: "path", OF: str(value)}
+    if isinstance(value, Mapping):
+        if all(isinstance(key, str) and key != TAG for key in value):
+            return {key: _plain(inner) for key, inner in value.items()}
+        return {TAG: "map", OF: [[_plain(key), _plain(inner)] for key, inner in value.items()]}
+    name = type(value).__name__
+    if NOUNS.get(name) is not type(value):
+        raise TypeError(f"a {name} cannot be spelled")
+    return {TAG: name} | {field: _plain(getattr(value, field)) for field in hints_of(NOUNS[name])}
+
+
+def _made(document: dict[str, Any]) -> object:
+    """Whatever an object stands for; all that is inside it has been made already."""
+    if TAG not in document:
+        return document
+    tag = document.pop(TAG)
+    try:
+        if tag in MAKING:
+            kind, make = MAKING[tag]
+            if document.keys() != {OF} or not isinstance(document[OF], kind):
+                raise TypeError(f"it needs a {kind.__name__} under {OF!r} and nothing else")
+            return make(document[OF])
+        if tag in NOUNS:
+            return _noun(NOUNS[tag], document)
+    except (TypeError, ValueError) as error:
+        raise Invalid(f"this is no {str(tag)[:40]}: {error}") from error
+    raise Invalid(f"unknown tag {str(tag)[:40]!r}; known: {', '.join([*MAKING, *NOUNS])}")
+
+
+def _noun(noun: type, given: dict[str, Any]) -> object:
+    hints = hints_of(noun)
+    for name, value in given.items():
+        if name in hints and not fits(value, hints[name]):
+            raise TypeError(f"{name} cannot be {repr(value)[:40]}")
+    return noun(**given)
+
+
+@cache
+def hints_of(noun: Any) -> dict[str, Any]:
+    """The annotations of a noun's fields or of a function's parameters."""
+    return get_type_hints(noun)

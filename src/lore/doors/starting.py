@@ -1,0 +1,166 @@
+"""starting: exactly one daemon, however many ask for it at once; and its end, on request."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+from lore.doors.locking import held, holding
+from lore.doors.place import Place
+from lore.environment import for_resident
+from lore.errors import Unavailable
+from lore.version import VERSION
+
+START_SECONDS = 60.0
+STOP_SECONDS = 30.0
+LOOK_EVERY_SECONDS = 0.02
+TOLD_LINES = 5
+"""How much of the log a failure to start quotes."""
+LEVELS = ("INFO", "WARNING", "ERROR", "CRITICAL")
+KILLED = 9
+CHILDREN: "list[subprocess.Popen[bytes]]" = []
+"""The daemons that this process has started: when one has died, its parent has to take notice."""
+RESIDENT = ("LORE_EMBEDDING_MODEL", "LORE_VECTOR_STORE", "LORE_IDLE_MINUTES")
+"""The variables that are a daemon's own; all others belong to a client and come with its hello."""
+
+
+def start(place: Place) -> bool:
+    """See to it that a daemon answers; whether it was us who started it. Unavailable says why it cannot."""
+    with holding(place.starting, START_SECONDS):
+        return _started(place)
+
+
+def renew(place: Place) -> None:
+    """Put a daemon of this version in the place of an older one, which finishes what it has begun."""
+    with holding(place.starting, START_SECONDS + STOP_SECONDS):
+        told = asked(place)
+        if told is not None and is_older(told["version"]):
+            stop(place)
+        _started(place)
+
+
+def restart(place: Place) -> bool:
+    """Put another daemon in the place of the one that runs, if one does; whether one did."""
+    with holding(place.starting, START_SECONDS + STOP_SECONDS):
+        stopped = stop(place)
+        _started(place)
+    return stopped
+
+
+def stop(place: Place) -> bool:
+    """Ask the daemon to finish what it has begun and end, and wait for that; whether there was one."""
+    if not held(place.lock):
+        return False
+    until = time.monotonic() + STOP_SECONDS
+    told = _told_to_stop(place)
+    while held(place.lock):
+        if time.monotonic() > until:
+            raise Unavailable(f"the daemon did not end within {STOP_SECONDS:.0f} s; see {place.log}")
+        time.sleep(LOOK_EVERY_SECONDS)
+        told = told or _told_to_stop(place)
+    return True
+
+
+def await_answer(place: Place) -> dict[str, str]:
+    """What a daemon says of itself that somebody else has just started."""
+    until = time.monotonic() + START_SECONDS
+    while (told := asked(place)) is None:
+        if time.monotonic() > until:
+            raise Unavailable(f"the daemon did not answer within {START_SECONDS:.0f} s; see {place.log}")
+        time.sleep(LOOK_EVERY_SECONDS)
+    return told
+
+
+def asked(place: Place, want: str = "ping") -> dict[str, str] | None:
+    """What the daemon says of itself (version, pid); None if none answers."""
+    try:
+        line, _, told = place.dial(want, {"version": VERSION})
+    except OSError:
+        return None
+    line.close()
+    return told
+
+
+def is_older(version: str) -> bool:
+    """Than this Lore."""
+    return _numbers(version) < _numbers(VERSION)
+
+
+def _numbers(version: str) -> list[int]:
+    return [int(part) for part in version.split(".") if part.isdigit()]
+
+
+def _told_to_stop(place: Place) -> bool:
+    """False: it cannot be told yet, because it only begins."""
+    if asked(place, "stop") is not None:
+        return True
+    try:
+        with open(place.pid) as file:
+            os.kill(int(file.read()), signal.SIGTERM)  # it runs, but is too busy to listen
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return True
+
+
+def _started(place: Place) -> bool:
+    if asked(place) is not None:
+        return False
+    said_before = os.path.getsize(place.log) if os.path.exists(place.log) else 0
+    process = spawned(place)
+    until = time.monotonic() + START_SECONDS
+    while (told := asked(place)) is None:
+        if _ended_by_others(process):  # while it began, but it is still wanted
+            process = spawned(place)
+        elif process.poll() is not None:
+            raise Unavailable(f"the daemon did not start: {last_words(place, said_before)}")
+        if time.monotonic() > until:
+            raise Unavailable(f"the daemon did not answer within {START_SECONDS:.0f} s; see {place.log}")
+        time.sleep(LOOK_EVERY_SECONDS)
+    if os.name != "nt" and told["pid"] != str(process.pid):  # somebody was faster: ours still waits its turn
+        process.terminate()
+        return False
+    return True
+
+
+def _ended_by_others(process: "subprocess.Popen[bytes]") -> bool:
+    """Told to stop, or killed."""
+    code = process.poll()
+    return code == 0 or code in (-signal.SIGTERM, -KILLED)
+
+
+def spawned(place: Place) -> "subprocess.Popen[bytes]":
+    """A daemon that outlives this process and its terminal; what it says goes to its log."""
+    CHILDREN[:] = [child for child in CHILDREN if child.poll() is None]
+    os.makedirs(place.home, mode=0o700, exist_ok=True)
+    log = os.open(place.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    try:
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "lore.doors.cli", *place.flags, "daemon", "run", "--quietly"],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            cwd=place.home,
+            env=for_resident(RESIDENT),
+            start_new_session=True,
+        )
+    finally:
+        os.close(log)
+    CHILDREN.append(process)
+    return process
+
+
+def last_words(place: Place, since: int) -> str:
+    """The end of the log, of what was said after its first `since` bytes; a new log is shorter."""
+    with open(place.log, "rb") as log:
+        log.seek(since if since <= os.path.getsize(place.log) else 0)
+        lines = log.read().decode("utf-8", "replace").splitlines()
+    told = [_message(line) for line in lines if line.strip()]
+    return " / ".join(told[-TOLD_LINES:]) or "it said nothing"
+
+
+def _message(line: str) -> str:
+    """A line of the log without its time and level."""
+    _, _, rest = line.partition(" ")
+    level, _, message = rest.partition(" ")
+    return message if level in LEVELS else line.strip()

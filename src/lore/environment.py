@@ -1,0 +1,31 @@
+"""The environment: the only reader of its variables, light enough for a process that lives for a moment."""
+
+import os
+
+PREFIX = "LORE_"
+BORROWED = ("MEMORY_FILE_PATH",)
+"""What has a name without our prefix, because another server gave it one."""
+
+FRUGAL = {"MALLOC_ARENA_MAX": "2", "OPENBLAS_NUM_THREADS": "1"}
+"""What keeps a resident process small; both are read when its libraries are loaded."""
+
+
+def variables() -> dict[str, str]:
+    """The variables that speak to Lore; an empty one says nothing."""
+    return {name: value for name, value in os.environ.items() if _ours(name) and value}
+
+
+def for_resident(kept: tuple[str, ...]) -> dict[str, str]:
+    """What a process gets that outlives this one: of the variables that speak to Lore, only these."""
+    others = {name: value for name, value in os.environ.items() if name in kept or not _ours(name)}
+    return FRUGAL | others
+
+
+def config_home() -> str:
+    """Where the programs of this user keep their settings; a relative path is no answer."""
+    given = os.environ.get("XDG_CONFIG_HOME", "")
+    return given if os.path.isabs(given) else os.path.expanduser("~/.config")
+
+
+def _ours(name: str) -> bool:
+    return name.startswith(PREFIX) or name in BORROWED

@@ -1,0 +1,176 @@
+"""A daemon and its relays for tests: real processes on a folder of their own, hashed words for meaning."""
+
+import fcntl
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import termios
+import time
+from array import array
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import apsw
+
+from lore.doors.place import Place
+from lore.doors.starting import asked, stop
+
+RELAY = (sys.executable, "-m", "lore.doors.relay")
+SETTINGS = {
+    "LORE_EMBEDDING_MODEL": "hash",
+    "LORE_DB_PATH": "",
+    "LORE_NAMESPACE": "",
+    "LORE_SURFACES": "official",
+}
+MODERN = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {},
+    "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "0"},
+}
+SECONDS = 30.0
+
+T = TypeVar("T")
+
+
+@contextmanager
+def short_folder() -> Iterator[Path]:
+    """Where a Unix socket fits."""
+    folder = Path(tempfile.mkdtemp(prefix="lore-", dir="/tmp"))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def a_place(folder: Path) -> Iterator[Place]:
+    """The place of a daemon that is gone, whatever happened, when the block ends."""
+    place = Place({}, str(folder))
+    try:
+        yield place
+    finally:
+        if not stop(place) and Path(place.pid).exists():
+            kill(int(Path(place.pid).read_text()))
+
+
+def until(look: Callable[[], T]) -> T:
+    """What it gives as soon as it gives anything."""
+    deadline = time.monotonic() + SECONDS
+    while not (found := look()):
+        assert time.monotonic() < deadline, "it did not happen"
+    return found
+
+
+def pid_of(place: Place) -> int:
+    """Of the daemon that answers."""
+    told = asked(place)
+    assert told is not None
+    return int(told["pid"])
+
+
+@contextmanager
+def writers_waiting(place: Place) -> Iterator[None]:
+    """Nobody can write to the store meanwhile."""
+    connection = apsw.Connection(os.path.join(place.home, "memory.db"))
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    finally:
+        connection.close()
+
+
+def kill(pid: int, signum: int = signal.SIGKILL) -> None:
+    try:
+        os.kill(pid, signum)
+    except ProcessLookupError:
+        return
+
+
+class Agent:
+    """Speaks to a `lore-mcp` of its own, line by line, in one of the protocol's eras."""
+
+    def __init__(self, place: Place, *options: str, era: str = "legacy", **settings: str) -> None:
+        self.modern = era != "legacy"
+        self.process = subprocess.Popen(
+            [*RELAY, *place.flags, *options],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={**os.environ, **SETTINGS, **settings},
+        )
+        self._asked = 0
+
+    def greet(self) -> "Agent":
+        """The handshake, where the era has one."""
+        if not self.modern:
+            about = {"name": "test", "version": "0"}
+            parameters = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": about}
+            assert "result" in self.ask("initialize", parameters)
+            self.say({"method": "notifications/initialized"})
+        return self
+
+    def say(self, message: dict[str, Any]) -> None:
+        assert self.process.stdin
+        self.process.stdin.write(json.dumps({"jsonrpc": "2.0"} | message).encode() + b"\n")
+        self.process.stdin.flush()
+
+    def begin(self, method: str, parameters: dict[str, Any] | None = None) -> int:
+        """Send a request; its id."""
+        self._asked += 1
+        meta = {"_meta": MODERN} if self.modern else {}
+        self.say({"id": self._asked, "method": method, "params": {**(parameters or {}), **meta}})
+        return self._asked
+
+    def hear(self) -> dict[str, Any]:
+        """The next message."""
+        assert self.process.stdout
+        line = self.process.stdout.readline()
+        assert line, self.process.stderr and self.process.stderr.read()
+        message: dict[str, Any] = json.loads(line)
+        return message
+
+    def ask(self, method: str, parameters: dict[str, Any] | None = None) -> dict[str, Any]:
+        id = self.begin(method, parameters)
+        while (message := self.hear()).get("id") != id:
+            pass
+        return message
+
+    def begin_call(self, tool: str, **arguments: Any) -> int:
+        return self.begin("tools/call", {"name": tool, "arguments": arguments})
+
+    def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        """The structured answer of a call that must succeed."""
+        answer = self.ask("tools/call", {"name": tool, "arguments": arguments})
+        assert not answer["result"].get("isError"), answer
+        structured: dict[str, Any] = answer["result"]["structuredContent"]
+        return structured
+
+    def wait_until_read(self) -> None:
+        """Until the relay has taken all that was said."""
+        assert self.process.stdin
+        left = array("i", [0])
+        stdin = self.process.stdin.fileno()
+        until(lambda: fcntl.ioctl(stdin, termios.FIONREAD, left) == 0 and left[0] == 0)
+
+    def close(self) -> int:
+        """Go away; the relay's exit code."""
+        assert self.process.stdin
+        assert self.process.stdout
+        assert self.process.stderr
+        self.process.stdin.close()
+        self.process.stdout.close()
+        code = self.process.wait(SECONDS)
+        self.process.stderr.close()
+        return code
+
+    def __enter__(self) -> "Agent":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

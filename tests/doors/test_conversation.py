@@ -1,0 +1,138 @@
+"""conversation: what is still open when a daemon ends, and how it goes on with the next one."""
+
+import json
+import socket
+from typing import Any
+
+from lore.doors.conversation import MOST_TRIES, Conversation
+from lore.doors.hello import said
+
+CALL = {"method": "tools/call", "params": {"name": "store", "arguments": {}}}
+SEARCH = {"method": "tools/call", "params": {"name": "search", "arguments": {}}}
+
+
+def spoken(message: dict[str, Any]) -> bytes:
+    return json.dumps({"jsonrpc": "2.0"} | message).encode() + b"\n"
+
+
+def asked(conversation: Conversation, id: int | str, message: dict[str, Any], begun: bool = True) -> None:
+    conversation.follow(True, spoken({"id": id} | message))
+    if begun:
+        conversation.follow(False, said("begun", {"id": json.dumps(id)}))
+
+
+def answered(conversation: Conversation, id: int | str) -> None:
+    conversation.follow(False, spoken({"id": id, "result": {}}))
+
+
+def excuses(conversation: Conversation) -> dict[int | str, str]:
+    messages = [json.loads(line) for line in conversation.news().splitlines()]
+    return {message["id"]: message["result"]["content"][0]["text"] for message in messages}
+
+
+def test_what_was_answered_is_closed() -> None:
+    conversation = Conversation()
+    asked(conversation, 1, CALL)
+    assert conversation.waiting
+    answered(conversation, 1)
+    assert not conversation.waiting
+    conversation.interrupted("search")
+    assert conversation.news() == b""
+
+
+def test_ids_of_different_kinds_are_different() -> None:
+    conversation = Conversation()
+    asked(conversation, 1, CALL)
+    answered(conversation, "1")
+    assert conversation.waiting
+
+
+def test_what_was_begun_and_may_not_be_repeated_is_excused_once() -> None:
+    conversation = Conversation()
+    asked(conversation, 1, CALL)
+    asked(conversation, 2, CALL, begun=False)
+    asked(conversation, 3, SEARCH)
+    conversation.interrupted("search,read")
+    assert list(excuses(conversation)) == [1]
+    assert excuses(conversation) == {}
+    assert conversation.waiting
+
+
+def test_what_kills_daemons_is_given_up() -> None:
+    conversation = Conversation()
+    asked(conversation, 1, SEARCH)
+    for _ in range(MOST_TRIES - 1):
+        conversation.interrupted("search")
+        assert excuses(conversation) == {}
+        conversation.follow(False, said("begun", {"id": "1"}))
+    conversation.interrupted("search")
+    assert list(excuses(conversation)) == [1]
+
+
+def test_what_was_cancelled_is_not_waited_for() -> None:
+    conversation = Conversation()
+    asked(conversation, "a", CALL)
+    conversation.follow(True, spoken({"method": "notifications/cancelled", "params": {"requestId": "a"}}))
+    assert not conversation.waiting
+
+
+def test_one_who_listens_is_not_one_who_waits() -> None:
+    conversation = Conversation()
+    asked(conversation, 1, {"method": "subscriptions/listen"})
+    assert conversation.listening
+    assert not conversation.waiting
+    conversation.interrupted("")
+    conversation.give_up("no daemon")
+    assert conversation.news() == b""
+    assert conversation.listening
+
+
+def test_giving_up_answers_all_who_wait() -> None:
+    conversation = Conversation()
+    asked(conversation, 1, CALL, begun=False)
+    asked(conversation, 2, {"method": "tools/list"}, begun=False)
+    conversation.give_up("the disk is full")
+    call, listing = [json.loads(line) for line in conversation.news().splitlines()]
+    assert call["result"]["isError"]
+    assert "the disk is full" in call["result"]["content"][0]["text"]
+    assert "the disk is full" in listing["error"]["message"]
+    assert not conversation.waiting
+
+
+def test_a_new_daemon_hears_the_greeting_the_subscriptions_and_what_is_open() -> None:
+    conversation = Conversation()
+    asked(conversation, 0, {"method": "initialize", "params": {"protocolVersion": "2025-06-18"}})
+    answered(conversation, 0)
+    conversation.follow(True, spoken({"method": "notifications/initialized"}))
+    for id, method, uri in ((1, "subscribe", "a:"), (2, "subscribe", "b:"), (3, "unsubscribe", "b:")):
+        asked(conversation, id, {"method": f"resources/{method}", "params": {"uri": uri}})
+        answered(conversation, id)
+    asked(conversation, 4, SEARCH)
+    conversation.interrupted("search")
+
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        for _ in range(2):
+            theirs.sendall(said("begun", {"id": "0"}) + spoken({"id": "lore-mcp/restored", "result": {}}))
+        assert conversation.restored(ours)
+        heard = [json.loads(line) for line in theirs.recv(1 << 16).splitlines()]
+    assert [message["method"] for message in heard] == [
+        "initialize",
+        "notifications/initialized",
+        "resources/subscribe",
+        "tools/call",
+    ]
+    assert [message.get("id") for message in heard] == ["lore-mcp/restored", None, "lore-mcp/restored", 4]
+    assert heard[2]["params"] == {"uri": "a:"}
+    [notice] = conversation.news().splitlines()
+    assert json.loads(notice)["params"] == {"uri": "a:"}
+
+
+def test_a_daemon_that_hangs_up_meanwhile_restores_nothing() -> None:
+    conversation = Conversation()
+    asked(conversation, 0, {"method": "initialize"})
+    answered(conversation, 0)
+    ours, theirs = socket.socketpair()
+    with ours:
+        theirs.close()
+        assert not conversation.restored(ours)

@@ -1,0 +1,447 @@
+"""`lore daemon …` as real processes: with a socket, and with a port where the folder is too deep for one."""
+
+import json
+import os
+import re
+import select
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+import pytest
+
+from lore.doors.cli import cli
+from lore.doors.cli.daemon import COMMANDS
+from lore.doors.locking import held
+from lore.doors.logbook import LARGEST_BYTES
+from lore.doors.place import Place
+from lore.doors.starting import stop
+from lore.version import VERSION
+from tests.doors.command import Command
+from tests.doors.test_cli import loaded_by
+
+LIMIT_SECONDS = 60
+LINE = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}[+-]\d\d:\d\d [A-Z]+ .+"
+
+
+class Said(NamedTuple):
+    out: str
+    error: str
+
+
+class Home:
+    """A data folder, and the command on it; what is left running there ends with the test."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.command = Command(folder)
+        self.place = Place({}, str(folder))
+        self.log = Path(self.place.log)
+
+    def __call__(self, *args: str, code: int = 0, env: dict[str, str] | None = None) -> Said:
+        pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        with self.command.start(*args, env=env, **pipes) as process:
+            out, error = process.communicate(timeout=LIMIT_SECONDS)
+        assert process.returncode == code, (out, error)
+        return Said(out.decode(), error.decode())
+
+    def document(self, *args: str, code: int = 0) -> Any:
+        return json.loads(self(*args, "--json", code=code).out)
+
+    def started(self) -> int:
+        """Start a daemon; its pid."""
+        document = self.document("daemon", "start")
+        assert document["started"] is True
+        return int(document["pid"])
+
+    def killed(self) -> int:
+        """A daemon that had no time to clean up; the pid it had."""
+        pid = self.started()
+        os.kill(pid, signal.SIGKILL)
+        until(lambda: not held(self.place.lock))
+        return pid
+
+
+@pytest.fixture
+def short() -> Iterator[Path]:
+    """A folder in which a socket has a name that is short enough."""
+    folder = Path(tempfile.mkdtemp(dir="/tmp"))
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture(params=["socket", "port"])
+def home(request: pytest.FixtureRequest, short: Path, tmp_path: Path) -> Iterator[Home]:
+    folder = short if request.param == "socket" else tmp_path / ("long" * 25)
+    yield from living(Home(folder), unix=request.param == "socket")
+
+
+@pytest.fixture
+def near(short: Path) -> Iterator[Home]:
+    """Where it makes no difference how the daemon is reached."""
+    yield from living(Home(short), unix=True)
+
+
+def living(home: Home, unix: bool) -> Iterator[Home]:
+    assert home.place.unix is unix
+    yield home
+    stop(home.place)
+    assert not held(home.place.lock)
+
+
+def until(happened: Any) -> None:
+    """Look again and again, for a while."""
+    end = time.monotonic() + LIMIT_SECONDS
+    while not happened():
+        assert time.monotonic() < end
+        select.select([], [], [], 0.01)
+
+
+def heard(process: subprocess.Popen[bytes], text: str, stream: str = "stdout") -> str:
+    """What comes out of a process until it has said this."""
+    pipe = getattr(process, stream)
+    said = b""
+    while text.encode() not in said:
+        ready, _, _ = select.select([pipe], [], [], LIMIT_SECONDS)
+        assert ready, said
+        part = os.read(pipe.fileno(), 1 << 16)
+        assert part, said
+        said += part
+    return said.decode()
+
+
+# --- start, stop, restart
+def test_a_daemon_is_started_once_and_stopped_once(home: Home) -> None:
+    pid = home.document("daemon", "status", code=3)["pid"]
+    assert pid is None
+    said = home("daemon", "start").out
+    pid = home.document("daemon", "status")["pid"]
+    assert said == f"Lore: started (PID: {pid})\n"
+    assert home("daemon", "start").out == f"Lore: running already (PID: {pid})\n"
+    assert home("daemon", "stop").out == "Lore: stopped\n"
+    assert home("daemon", "stop").out == "Lore: not running\n"
+    assert {path.name for path in home.folder.glob("daemon.*")} == {
+        "daemon.lock",
+        "daemon.log",
+        "daemon.starting",
+    }
+
+
+def test_the_short_names_do_the_same(near: Home) -> None:
+    assert near("start").out.startswith("Lore: started")
+    assert "INFO lore" in near("logs").out
+    assert near("stop").out == "Lore: stopped\n"
+
+
+def test_of_many_who_start_it_at_once_one_does(near: Home) -> None:
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    processes = [near.command.start("daemon", "start", "--json", **pipes) for _ in range(4)]
+    said = [json.loads(process.communicate(timeout=LIMIT_SECONDS)[0]) for process in processes]
+    assert sorted(document["started"] for document in said) == [False, False, False, True]
+    assert len({document["pid"] for document in said}) == 1
+
+
+def test_a_restart_puts_another_in_its_place(home: Home) -> None:
+    first = home.started()
+    again = home.document("daemon", "restart")
+    assert (again["stopped"], again["started"], again["version"]) == (True, True, VERSION)
+    assert again["pid"] == home.document("daemon", "status")["pid"] != first
+
+
+def test_a_restart_starts_where_none_runs(near: Home) -> None:
+    said = near("daemon", "restart").out
+    assert said == f"Lore: started (PID: {near.document('daemon', 'status')['pid']})\n"
+
+
+def test_stopping_tells_which_one_it_was(near: Home) -> None:
+    pid = near.started()
+    assert near.document("stop") == {"stopped": True, "pid": pid}
+    assert near.document("stop") == {"stopped": False, "pid": None}
+
+
+def test_what_was_left_behind_by_a_killed_daemon_does_not_mislead(home: Home) -> None:
+    pid = home.killed()
+    left = {path.name for path in home.folder.iterdir()}
+    assert {"daemon.pid", "daemon.status"} < left
+    assert home("daemon", "status", code=3).out == "Lore: not running\n"
+    assert home("daemon", "stop").out == "Lore: not running\n"
+    assert {path.name for path in home.folder.iterdir()} == left
+    assert home.started() != pid
+
+
+def test_a_stale_pid_that_is_somebody_elses_by_now_is_left_alone(near: Home) -> None:
+    near.folder.joinpath("daemon.pid").write_text(str(os.getpid()))
+    status = {"state": "idle", "pid": os.getpid(), "updated_at": 0, "mode": "local"}
+    near.folder.joinpath("daemon.status").write_text(json.dumps(status))
+    assert near.document("daemon", "status", code=3)["running"] is False
+    assert near.document("status")["daemon"]["running"] is False
+    assert near("stop").out == "Lore: not running\n"
+    assert near.started() != os.getpid()
+
+
+def test_a_port_file_without_a_port_is_no_obstacle(tmp_path: Path) -> None:
+    home = Home(tmp_path / ("long" * 25))
+    home.folder.mkdir()
+    home.folder.joinpath("daemon.port").write_text("nonsense")
+    home.started()
+    assert home("stop").out == "Lore: stopped\n"
+
+
+def test_one_that_only_begins_is_stopped_too(near: Home) -> None:
+    """It holds its lock already, but nobody can talk to it yet."""
+    with near.command.start("daemon", "run", stderr=subprocess.DEVNULL) as process:
+        until(lambda: held(near.place.lock))
+        assert stop(near.place) is True
+        assert process.wait(LIMIT_SECONDS) in (0, -signal.SIGTERM)
+
+
+def test_looking_leaves_nothing_behind(short: Path) -> None:
+    home = Home(short / "new")
+    home("daemon", "status", code=3)
+    home("daemon", "stop")
+    home("daemon", "logs", code=1)
+    assert not home.folder.exists()
+
+
+# --- what cannot start
+def test_a_wrong_setting_is_named_and_the_running_daemon_kept(near: Home) -> None:
+    near.folder.joinpath("config.toml").write_text("colour = 'red'\n")
+    assert "colour" in near("daemon", "start", code=1).error
+    error = json.loads(near("daemon", "start", "--json", code=1).error)
+    assert error["kind"] == "Invalid"
+    near.folder.joinpath("config.toml").write_text("")
+    pid = near.started()
+    near.folder.joinpath("config.toml").write_text("colour = 'red'\n")
+    assert "colour" in near("daemon", "restart", code=1).error
+    assert near.document("daemon", "status")["pid"] == pid
+
+
+def test_the_reason_of_a_failed_start_is_told_and_no_older_one(near: Home) -> None:
+    near.log.write_text("2020-01-01T00:00:00.000+00:00 ERROR another misfortune\n")
+    near.folder.joinpath("memory.db").write_text("a diary, not a database " * 100)
+    error = near("daemon", "start", code=1).error
+    assert re.fullmatch(r"lore: the daemon did not start: \S*memory.db: .*not a Lore database.*\n", error)
+    last = near("daemon", "logs", "-n", "1").out
+    assert re.fullmatch(LINE, last.strip())
+    assert "ERROR" in last
+
+
+def test_a_daemon_clears_away_what_is_stale_before_it_begins(near: Home) -> None:
+    near.folder.joinpath("memory.db").write_text("a diary, not a database " * 100)
+    for name in ("daemon.pid", "daemon.status"):
+        near.folder.joinpath(name).write_text("{}")
+    near("daemon", "start", code=1)
+    assert not near.folder.joinpath("daemon.pid").exists()
+    assert not near.folder.joinpath("daemon.status").exists()
+
+
+def test_a_folder_that_cannot_be_is_an_error_and_not_a_traceback(near: Home) -> None:
+    for where in (["--data-dir", "/dev/null/here"], ["--db", "/dev/null/here/notes.db"]):
+        for command in ("start", "run", "restart"):
+            assert near(*where, "daemon", command, code=1).error.startswith("lore: /dev/null/here")
+        assert near(*where, "daemon", "status", code=3).out == "Lore: not running\n"
+
+
+# --- in the foreground
+def test_ctrl_c_ends_it_in_peace(near: Home) -> None:
+    with near.command.start("daemon", "run", stderr=subprocess.PIPE) as process:
+        begun = heard(process, " serves ", "stderr")
+        assert re.match(r"\d\d:\d\d:\d\d lore ", begun)
+        process.send_signal(signal.SIGINT)
+        assert heard(process, " ended\n", "stderr")
+        assert process.wait(LIMIT_SECONDS) == 0
+    assert " INFO ended" in near("logs").out
+
+
+def test_a_second_one_is_refused_at_once(home: Home) -> None:
+    pid = home.started()
+    before = time.monotonic()
+    error = home("daemon", "run", code=1).error
+    assert time.monotonic() - before < 10
+    assert error == f"lore: a daemon runs already (PID: {pid}) for {home.folder}\n"
+
+
+def test_a_wrong_setting_is_told_in_the_foreground_too(near: Home) -> None:
+    near.folder.joinpath("config.toml").write_text("colour = 'red'\n")
+    assert "ERROR unknown settings in" in near("daemon", "run", code=1).error
+
+
+# --- status
+def test_the_status_has_the_same_keys_whether_it_runs_or_not(home: Home) -> None:
+    idle = home.document("daemon", "status", code=3)
+    home.started()
+    running = home.document("daemon", "status")
+    assert list(idle) == list(running)
+    assert idle.pop("running") is False
+    assert set(idle.values()) == {None}
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00", running["started_at"])
+    assert running["store"] == str(home.folder / "memory.db")
+    assert (running["running"], running["state"], running["mode"]) == (True, "idle", "local")
+
+
+def test_the_status_shows_who_is_connected(home: Home) -> None:
+    pid = home.started()
+    home("remember", "the deploy key is in the vault")
+    fields = {"LORE_EMBEDDING_MODEL": "hash", "LORE_NAMESPACE": "anna", "folder": "/some/where", "pid": "7"}
+    line, word, _ = home.place.dial("mcp", {"version": VERSION, **fields})
+    assert word == "welcome"
+    said = home("daemon", "status").out
+    [client] = home.document("daemon", "status")["clients"]
+    line.close()
+    assert said.splitlines()[0] == f"Lore: running (PID: {pid}, state: idle, mode: local)"
+    assert re.search(r"^memories +1$", said, re.MULTILINE)
+    assert re.search(r"^last consolidation +never$", said, re.MULTILINE)
+    assert re.search(r"^clients +1$", said, re.MULTILINE)
+    assert re.search(
+        r"^  mcp tree, /some/where, namespace anna, since .+ \(just now\), 0 messages$", said, re.M
+    )
+    assert (client["speaks"], client["folder"], client["pid"]) == ("mcp", "/some/where", 7)
+    assert client["since"].endswith("+00:00")
+
+
+def test_a_daemon_that_does_not_answer_is_there_all_the_same(near: Home) -> None:
+    """It holds its lock, but does not listen: it begins or ends."""
+    near.started()
+    near.folder.joinpath("daemon.sock").rename(near.folder / "hidden")
+    document = near.document("daemon", "status")
+    assert (document["running"], document["state"], document["clients"]) == (True, "busy", None)
+    assert "state: busy" in near("daemon", "status").out
+    near.folder.joinpath("hidden").rename(near.folder / "daemon.sock")
+
+
+def test_the_status_of_the_store_tells_of_the_daemon(near: Home) -> None:
+    assert near.document("status")["daemon"]["running"] is False
+    assert re.search(r"^daemon +not running$", near("status").out, re.MULTILINE)
+    pid = near.started()
+    assert near.document("status")["daemon"] == {
+        "running": True,
+        "state": "idle",
+        "mode": "local",
+        "pid": pid,
+    }
+    assert re.search(rf"^daemon +running \(PID: {pid}, idle\)$", near("status").out, re.MULTILINE)
+
+
+@pytest.mark.parametrize("command", ["status", "stop", "logs"])
+def test_looking_loads_next_to_nothing(near: Home, command: str) -> None:
+    near.log.write_text("")
+    near.started()
+    modules = loaded_by("--data-dir", str(near.folder), "daemon", command)
+    assert "lore.doors.place" in modules
+    assert not modules & {
+        "numpy",
+        "apsw",
+        "mcp",
+        "anyio",
+        "pydantic",
+        "lore.engine",
+        "lore.config",
+        "logging",
+    }
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_says_of_itself_what_the_list_says(name: str) -> None:
+    daemon = cli.get_command(click.Context(cli), "daemon")
+    assert isinstance(daemon, click.Group)
+    command = daemon.get_command(click.Context(daemon), name)
+    assert command is not None
+    assert command.name == name
+    assert (command.help or "").splitlines()[0] == COMMANDS[name][1]
+
+
+# --- logs
+def test_an_event_is_a_line_with_its_time_and_level(home: Home) -> None:
+    home.started()
+    home("stop")
+    lines = home("logs").out.splitlines()
+    assert [line for line in lines if not re.fullmatch(LINE, line)] == []
+    assert lines[-1].endswith(" INFO ended")
+    assert home("logs", "-n", "1").out.splitlines() == lines[-1:]
+    assert home("logs", "-n", "0").out == ""
+    assert stat.S_IMODE(home.log.stat().st_mode) == 0o600
+
+
+def test_a_missing_log_is_said_to_be_missing(near: Home) -> None:
+    for more in ([], ["--follow"]):
+        error = near("daemon", "logs", *more, code=1).error
+        assert error == f"lore: there is no log at {near.log}: no daemon has run there yet\n"
+
+
+def test_a_log_cannot_rewrite_the_screen(near: Home) -> None:
+    near.log.write_bytes(b"evil \x1b[2J \xff\n")
+    assert near("logs").out == "evil \N{REPLACEMENT CHARACTER}[2J \N{REPLACEMENT CHARACTER}\n"
+
+
+def test_a_full_log_makes_room_and_two_older_ones_are_kept(near: Home) -> None:
+    for name in ("daemon.log", "daemon.log.1", "daemon.log.2"):
+        near.folder.joinpath(name).write_text(f"{name}\n".ljust(LARGEST_BYTES, "x") + "\n")
+    near.started()
+    assert " serves " in near.log.read_text()
+    assert near.log.stat().st_size < 1000
+    assert stat.S_IMODE(near.log.stat().st_mode) == 0o600
+    assert near.folder.joinpath("daemon.log.1").read_text().startswith("daemon.log\n")
+    assert near.folder.joinpath("daemon.log.2").read_text().startswith("daemon.log.1\n")
+    assert not near.folder.joinpath("daemon.log.3").exists()
+    said = near("logs", "-n", "3").out.splitlines()
+    assert (said[0], said[1][:3]) == ("daemon.log", "xxx")
+    assert " serves " in said[2]
+
+
+def test_following_goes_on_in_the_next_file(near: Home) -> None:
+    near.log.write_text("old\n" * 10 + "x" * LARGEST_BYTES + "\nnewest\n")
+    with near.command.start("daemon", "logs", "-n", "1", "-f", stdout=subprocess.PIPE) as process:
+        assert heard(process, "newest\n") == "newest\n"
+        near.started()
+        assert re.fullmatch(LINE + "\n", heard(process, " serves ").partition("\n")[0] + "\n")
+        near("stop")
+        heard(process, " ended\n")
+        process.send_signal(signal.SIGINT)
+        assert process.wait(LIMIT_SECONDS) == 130
+
+
+BOOK = """
+import logging, os, sys
+from lore.doors import logbook
+logbook.LARGEST_BYTES = 1000
+logbook.keep_log(sys.argv[1], quietly=True)
+for number in range(30):
+    logging.info("%d %s", number, "x" * 90)
+    os.write(2, b"from a library %d\\n" % number)
+os.rename(sys.argv[1], sys.argv[1] + ".moved")
+logging.info("after a move")
+os.write(1, b"to stdout\\n")
+logging.warning("one\\ntwo")
+raise SystemError("the end")
+"""
+
+
+def test_what_is_written_past_the_loggers_follows_into_the_new_file(near: Home) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", BOOK, str(near.log)], capture_output=True, timeout=LIMIT_SECONDS
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (1, b"", b"")
+    before = near.folder.joinpath("daemon.log.moved").read_text().splitlines()
+    assert before[-2:] == [before[-2], "from a library 29"]
+    assert re.fullmatch(LINE, before[-2])
+    assert len("\n".join(before)) < 1200
+    now = near.log.read_text().splitlines()
+    assert re.fullmatch(LINE, now[0])
+    assert now[1] == "to stdout"
+    assert now[2].endswith(" WARNING one")
+    assert now[3] == "  two"
+    assert now[-1] == "SystemError: the end"
+    assert sorted(path.name for path in near.folder.iterdir()) == [
+        "daemon.log",
+        "daemon.log.1",
+        "daemon.log.2",
+        "daemon.log.moved",
+    ]

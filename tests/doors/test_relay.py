@@ -1,0 +1,370 @@
+"""lore-mcp: many light clients, one daemon, and conversations that outlive it."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client, StdioServerParameters
+
+from lore.doors.place import Place
+from lore.doors.starting import asked, start, stop
+from lore.version import VERSION
+from tests.doors.resident import (
+    RELAY,
+    SECONDS,
+    SETTINGS,
+    Agent,
+    a_place,
+    kill,
+    pid_of,
+    short_folder,
+    until,
+    writers_waiting,
+)
+
+ERAS = ["legacy", "2026-07-28"]
+each_era = pytest.mark.parametrize("era", ERAS)
+OTHER_VERSION = """
+import sys
+import lore.version
+lore.version.VERSION = sys.argv[2]
+from lore.config import load
+from lore.doors.daemon import run
+from lore.doors.place import Place
+run(load(data_dir=sys.argv[1]), Place({}, sys.argv[1]))
+"""
+
+
+@pytest.fixture(autouse=True)
+def hashed(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in SETTINGS.items():
+        monkeypatch.setenv(name, value)
+
+
+@pytest.fixture
+def place() -> Iterator[Place]:
+    with short_folder() as folder, a_place(folder) as place:
+        yield place
+
+
+def entity(name: str) -> dict[str, Any]:
+    return {"entities": [{"name": name, "entityType": "thing", "observations": []}]}
+
+
+def keep(agent: Agent, name: str) -> None:
+    agent.call("create_entities", **entity(name))
+
+
+def kept(agent: Agent) -> list[str]:
+    return [entity["name"] for entity in agent.call("read_graph")["entities"]]
+
+
+@each_era
+def test_the_official_client_works_through_it(place: Place, era: str) -> None:
+    parameters = StdioServerParameters(
+        command=RELAY[0], args=[*RELAY[1:], *place.flags], env={**os.environ, **SETTINGS}
+    )
+
+    async def story() -> None:
+        with anyio.fail_after(SECONDS):
+            async with Client(parameters, mode=era) as client:
+                assert "read_graph" in {tool.name for tool in (await client.list_tools()).tools}
+                assert not (await client.call_tool("create_entities", entity("a thing"))).is_error
+                found = await client.call_tool("search_nodes", {"query": "thing"})
+                assert found.structured_content is not None
+                assert [entity["name"] for entity in found.structured_content["entities"]] == ["a thing"]
+
+    anyio.run(story)
+
+
+def test_clients_that_start_at_once_share_one_daemon(place: Place) -> None:
+    agents = [Agent(place) for _ in range(8)]
+    for number, agent in enumerate(agents):
+        keep(agent.greet(), f"thing {number}")
+    for agent in agents:
+        assert len(kept(agent)) == 8
+    assert [agent.close() for agent in agents] == [0] * 8
+    log = Path(place.log).read_text()
+    assert log.count(" serves ") == 1
+
+
+def test_each_client_has_its_own_surfaces_and_namespace(place: Place) -> None:
+    typed = Agent(place, "--surfaces", "typed", "--namespace", "ann")
+    official = Agent(place, "--surfaces=official", "--namespace", "ben")
+    with typed, official:
+        tools = [
+            {tool["name"] for tool in agent.greet().ask("tools/list")["result"]["tools"]}
+            for agent in (typed, official)
+        ]
+        assert "memory_save" in tools[0]
+        assert "create_entities" in tools[1]
+        assert not tools[0] & tools[1]
+        typed.call("memory_save", content="Ann keeps a thing for herself")
+        assert official.call("search_nodes", query="thing")["entities"] == []
+        assert typed.call("memory_recall", query="thing")["total_found"] == 1
+
+
+@each_era
+def test_a_conversation_outlives_the_daemon(place: Place, era: str) -> None:
+    with Agent(place, era=era) as agent:
+        keep(agent.greet(), "a thing from before")
+        first = pid_of(place)
+        kill(first)
+        keep(agent, "a thing from after")
+        assert sorted(kept(agent)) == ["a thing from after", "a thing from before"]
+        assert pid_of(place) != first
+
+
+def messages(place: Place) -> int:
+    """How many the daemon has heard from its clients."""
+    told = asked(place, "status")
+    assert told is not None
+    return sum(client["messages"] for client in json.loads(told["status"])["clients"])
+
+
+@each_era
+def test_begun_when_the_daemon_dies(place: Place, era: str) -> None:
+    """What may be asked twice is, unseen; what may not gets an excuse; nobody waits forever."""
+    with Agent(place, era=era) as agent:
+        keep(agent.greet(), "a thing")
+        heard = messages(place)
+        with writers_waiting(place):
+            adding = agent.begin_call("create_entities", **entity("another thing"))
+            deleting = agent.begin_call("delete_entities", entityNames=["a thing"])
+            until(lambda: messages(place) == heard + 2)
+            kill(pid_of(place))
+            excuse = agent.hear()
+        assert excuse["id"] == adding
+        assert excuse["result"]["isError"]
+        assert "create_entities" in excuse["result"]["content"][0]["text"]
+        assert "not known whether" in excuse["result"]["content"][0]["text"]
+        assert ("resultType" in excuse["result"]) == (era != "legacy")
+        assert agent.hear()["id"] == deleting
+        assert kept(agent) == []
+
+
+@each_era
+def test_sent_but_not_begun_when_the_daemon_dies(place: Place, era: str) -> None:
+    """The next one does it, and the agent sees nothing of it."""
+    with Agent(place, era=era) as agent:
+        keep(agent.greet(), "a thing")
+        daemon = pid_of(place)
+        kill(daemon, signal.SIGSTOP)
+        call = agent.begin_call("create_entities", **entity("another thing"))
+        agent.wait_until_read()
+        kill(daemon)
+        answer = agent.hear()
+        assert answer["id"] == call
+        assert not answer["result"].get("isError")
+        assert kept(agent) == ["a thing", "another thing"]
+
+
+def test_a_polite_end_loses_and_repeats_nothing(place: Place) -> None:
+    """Whatever the daemon had not begun when it was told to stop, the next one does."""
+    with Agent(place) as agent:
+        agent.greet()
+        for round in range(3):
+            calls = {agent.begin_call("create_entities", **entity(f"thing {round} {n}")) for n in range(25)}
+            until(lambda: stop(place))
+            answers = [agent.hear() for _ in calls]
+            assert {answer["id"] for answer in answers} == calls
+            assert not [answer for answer in answers if answer["result"].get("isError")]
+        assert len(kept(agent)) == 75
+
+
+def test_an_agent_may_ask_much_before_it_listens(place: Place) -> None:
+    """More than all the buffers in between can hold."""
+    with Agent(place) as agent:
+        agent.greet()
+        calls = [agent.begin("tools/list") for _ in range(2_500)]
+        assert {agent.hear()["id"] for _ in calls} == set(calls)
+
+
+def test_a_stopped_daemon_stays_stopped_until_somebody_asks(place: Place) -> None:
+    with Agent(place) as agent:
+        keep(agent.greet(), "a thing")
+        assert stop(place)
+        agent.wait_until_read()
+        assert asked(place) is None
+        assert kept(agent) == ["a thing"]
+        assert asked(place) is not None
+
+
+def started_as(version: str, place: Place) -> "subprocess.Popen[bytes]":
+    process = subprocess.Popen([sys.executable, "-c", OTHER_VERSION, place.home, version])
+    until(lambda: asked(place))
+    return process
+
+
+def test_an_older_daemon_is_replaced_and_its_clients_go_on(place: Place) -> None:
+    old = started_as("0.0.1", place)
+    with Agent(place) as agent:
+        keep(agent.greet(), "a thing")
+        assert old.wait(SECONDS) == 0
+        told = asked(place)
+        assert told is not None
+        assert told["version"] == VERSION
+        assert kept(agent) == ["a thing"]
+
+
+def test_a_newer_daemon_is_left_alone(place: Place) -> None:
+    newer = started_as("99.0.0", place)
+    with Agent(place) as agent:
+        keep(agent.greet(), "a thing")
+        assert pid_of(place) == newer.pid
+    assert stop(place)
+    assert newer.wait(SECONDS) == 0
+
+
+@pytest.mark.parametrize("options", [(), ("--standalone",)])
+def test_what_was_asked_is_answered_although_the_agent_has_closed_its_end(
+    place: Place, options: tuple[str, ...]
+) -> None:
+    with Agent(place, *options) as agent:
+        agent.greet()
+        calls = [agent.begin_call("create_entities", **entity(f"thing {n}")) for n in range(10)]
+        assert agent.process.stdin
+        agent.process.stdin.close()
+        assert sorted(agent.hear()["id"] for _ in calls) == calls
+        assert agent.process.stdout
+        assert agent.process.stdout.read() == b""
+        assert agent.close() == 0
+
+
+def test_it_goes_when_its_agent_goes(place: Place) -> None:
+    start(place)
+    with Agent(place) as agent:
+        assert agent.greet().close() == 0
+    assert asked(place) is not None
+
+
+def test_what_a_dead_daemon_left_behind_is_no_hindrance(place: Place) -> None:
+    start(place)
+    kill(pid_of(place))
+    until(lambda: asked(place) is None)
+    assert Path(place.socket).exists()
+    assert Path(place.pid).exists()
+    with Agent(place) as agent:
+        keep(agent.greet(), "a thing")
+
+
+def test_where_no_socket_fits_a_port_and_a_token_do(tmp_path: Path) -> None:
+    folder = tmp_path / ("long" * 30)
+    with a_place(folder) as place, Agent(place) as agent:
+        assert not place.unix
+        keep(agent.greet(), "a thing")
+        assert Path(place.port).stat().st_mode & 0o777 == 0o600
+        port, token = Path(place.port).read_text().split()
+        Path(place.port).write_text(f"{port} {token[::-1]}")
+        line, word, told = place.dial("mcp", {})
+        line.close()
+        assert (word, told["error"]) == ("refused", "the token is wrong")
+        Path(place.port).write_text(f"{port} {token}")
+        kill(pid_of(place))
+        assert kept(agent) == ["a thing"]
+
+
+def test_a_subscriber_is_told_by_the_next_daemon_too(place: Place) -> None:
+    """And of what another client changed."""
+    with Agent(place) as watcher, Agent(place) as writer:
+        uri = watcher.greet().ask("resources/list")["result"]["resources"][0]["uri"]
+        assert "result" in watcher.ask("resources/subscribe", {"uri": uri})
+        ada = {"name": "Ada", "entityType": "person", "observations": []}
+        writer.greet().call("create_entities", entities=[ada])
+        assert watcher.hear()["method"] == "notifications/resources/updated"
+        kill(pid_of(place))
+        assert watcher.hear()["method"] == "notifications/resources/updated"
+        writer.call("create_entities", entities=[ada | {"name": "Charles"}])
+        assert watcher.hear()["method"] == "notifications/resources/updated"
+
+
+def test_a_start_that_fails_says_why(place: Place) -> None:
+    Path(place.home, "config.toml").write_text("colour = 'blue'\n")
+    with Agent(place) as agent:
+        assert agent.process.wait(SECONDS) == 1
+        assert agent.process.stderr
+        assert "unknown settings" in agent.process.stderr.read().decode()
+
+
+def test_a_wish_that_is_refused_says_why(place: Place) -> None:
+    with Agent(place, "--surfaces", "cube") as agent:
+        assert agent.process.wait(SECONDS) == 1
+        assert agent.process.stderr
+        assert "unknown surfaces: cube" in agent.process.stderr.read().decode()
+
+
+def test_when_no_daemon_can_be_had_any_more_the_agent_is_told(place: Place) -> None:
+    with Agent(place) as agent:
+        keep(agent.greet(), "a thing")
+        settings = Path(place.home, "config.toml")
+        settings.write_text("colour = 'blue'\n")
+        kill(pid_of(place))
+        refused = agent.ask("tools/call", {"name": "create_entities", "arguments": entity("another thing")})
+        assert refused["result"]["isError"]
+        assert "unknown settings" in refused["result"]["content"][0]["text"]
+        settings.unlink()
+        assert kept(agent) == ["a thing"]
+
+
+def test_garbage_does_not_end_a_conversation(place: Place) -> None:
+    with Agent(place) as agent:
+        agent.greet()
+        assert agent.process.stdin
+        agent.process.stdin.write(b"\xff\xfe not json\n\n[]\n42\n")
+        keep(agent, "a thing")
+        kill(pid_of(place))
+        assert kept(agent) == ["a thing"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--surface", "tree"], "unknown option --surface"),
+        (["--surfaces"], "--surfaces needs a value"),
+        (["--help=me"], "unknown option --help"),
+    ],
+)
+def test_wrong_options_are_named(arguments: list[str], said: str) -> None:
+    done = subprocess.run([*RELAY, *arguments], capture_output=True, text=True, timeout=SECONDS)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert done.stdout == ""
+
+
+def test_help_and_version() -> None:
+    for option, said in (("--help", "--standalone"), ("-h", "--standalone"), ("--version", VERSION)):
+        done = subprocess.run([*RELAY, option], capture_output=True, text=True, timeout=SECONDS)
+        assert done.returncode == 0
+        assert said in done.stdout
+
+
+def test_standing_alone_it_needs_no_daemon(place: Place) -> None:
+    with Agent(place, "--standalone") as agent:
+        keep(agent.greet(), "a thing")
+        assert asked(place) is None
+
+
+def test_it_loads_next_to_nothing() -> None:
+    """Modules that would double the time it takes to start."""
+    heavy = "{'json', 're', 'socket', 'typing', 'enum', 'threading', 'subprocess', 'dataclasses', 'pathlib'}"
+    code = f"import sys, lore.doors.relay; print(sorted({heavy} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=SECONDS)
+    assert done.stdout.strip() == "[]"
+
+
+def test_it_imports_the_standard_library_only() -> None:
+    code = (
+        "import sys; before = set(sys.modules)\n"
+        "import lore.doors.relay, lore.doors.conversation, lore.doors.starting, lore.doors.piping, json\n"
+        "names = {name.split('.')[0] for name in set(sys.modules) - before}\n"
+        "print(json.dumps(sorted(names - set(sys.stdlib_module_names) - {'lore'})))"
+    )
+    done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, timeout=SECONDS)
+    assert json.loads(done.stdout) == []

@@ -1,0 +1,440 @@
+"""The verbs over a line: what is spelled is understood, what is wrong is refused, what is lost is told."""
+
+import json
+import socket
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, closing, nullcontext
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, Literal, NoReturn, Union, get_args, get_origin
+
+import anyio
+import pytest
+from anyio.abc import SocketStream
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from lore import Draft, Duplicate, Filter, Invalid, Lore, NotFound, Query, Tie, Unavailable
+from lore.config import Config
+from lore.connecting import tailored, wire
+from lore.doors.clients import Clients
+from lore.doors.hello import said
+from lore.doors.spelling import NOUNS, TAG, hints_of, spelled, understood
+from lore.doors.verbs import BEGUN, ONCE, VERBS, Remote, answered
+from lore.embed.hashing import HashEmbedder
+from lore.model import Branch, Revision
+from lore.vectors import Vector
+from lore.version import VERSION
+
+ANY_TEXT = st.text(st.characters(codec=None), max_size=8)  # lone surrogates too
+PLAIN = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | ANY_TEXT
+ANYTHING = st.recursive(
+    PLAIN | st.builds(Path, ANY_TEXT),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.lists(inner, max_size=3).map(tuple)
+        | st.frozensets(PLAIN, max_size=3)
+        | st.dictionaries(ANY_TEXT | st.integers(), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+JUNK = st.recursive(
+    PLAIN,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from([TAG, "of", "verb", "arguments", "named", "text", "content", "id"]),
+            inner | st.sampled_from(["tuple", "set", "map", "path", "number", *NOUNS, *VERBS]),
+        )
+    ),
+    max_leaves=12,
+)
+
+
+def values_of(hint: Any, deep: int = 2) -> st.SearchStrategy[Any]:
+    """Whatever an annotation allows."""
+    kind, inner = get_origin(hint) or hint, get_args(hint)
+    if kind in (Union, UnionType):
+        return st.one_of([values_of(one, deep) for one in inner])
+    if kind is Literal:
+        return st.sampled_from(inner)
+    if kind is Mapping:
+        return st.dictionaries(values_of(inner[0], deep), values_of(inner[1], deep), max_size=3)
+    if kind in (tuple, frozenset, list, Sequence):
+        size = 0 if inner[0] is Branch and not deep else 3
+        make = {frozenset: frozenset, tuple: tuple}.get(kind, list)
+        return st.lists(values_of(inner[0], deep - 1) if size else st.nothing(), max_size=size).map(make)
+    if kind in NOUNS.values():
+        return nouns(kind, deep)
+    return {
+        Any: ANYTHING,
+        str: ANY_TEXT,
+        int: st.integers(-(1 << 63), (1 << 63) - 1),
+        float: st.floats(allow_nan=False),
+        bool: st.booleans(),
+        NoneType: st.none(),
+    }[kind]
+
+
+def nouns(noun: type, deep: int = 2) -> st.SearchStrategy[Any]:
+    return st.builds(noun, **{name: values_of(hint, deep) for name, hint in hints_of(noun).items()})
+
+
+def asked(lore: Lore, verb: str, *arguments: object, **named: object) -> Any:
+    """What `answered` says, understood."""
+    line = answered(lore, spelled({"verb": verb, "arguments": list(arguments), "named": named}))
+    assert line.endswith(b"\n")
+    assert line.count(b"\n") == 1
+    return understood(line)
+
+
+def refused(lore: Lore, line: bytes) -> str:
+    told = understood(answered(lore, line))
+    assert told["error"]["kind"] == "Invalid"
+    return str(told["error"]["message"])
+
+
+# --- spelling
+@given(st.one_of([nouns(noun) for noun in NOUNS.values()]))
+def test_every_noun_arrives_as_it_was(value: object) -> None:
+    assert understood(spelled(value)) == value
+
+
+@given(st.one_of([values_of(hints_of(getattr(Lore, verb))["return"]) for verb in sorted(VERBS)]))
+def test_whatever_a_verb_answers_arrives_as_it_was(value: object) -> None:
+    assert understood(spelled(value)) == value
+
+
+@given(ANYTHING)
+def test_whatever_metadata_may_hold_arrives_as_it_was(value: object) -> None:
+    assert understood(spelled(value)) == value
+
+
+def test_numbers_keep_their_kind() -> None:
+    arrived = understood(spelled([1, 1.0, True, -0.0, float("inf"), float("-inf"), float("nan"), 10**30]))
+    assert [repr(number) for number in arrived] == [
+        "1",
+        "1.0",
+        "True",
+        "-0.0",
+        "inf",
+        "-inf",
+        "nan",
+        str(10**30),
+    ]
+
+
+def test_a_line_is_ascii_and_json() -> None:
+    line = spelled(Draft(content="line\nbreak é\u2028 and 茶", metadata={"": 1, "n": float("nan")}))
+    assert line.isascii()
+    assert line.count(b"\n") == 1
+
+    def fail(constant: str) -> NoReturn:
+        raise AssertionError(constant)
+
+    json.loads(line, parse_constant=fail)
+
+
+def test_what_is_no_noun_cannot_be_spelled() -> None:
+    for value in (object(), {1, 2}, b"bytes", Config()):
+        with pytest.raises(TypeError, match="cannot be spelled"):
+            spelled(value)
+
+
+# --- the daemon's end
+def test_a_verb_answers_over_the_line_as_it_does_at_home(lore: Lore) -> None:
+    tea = asked(lore, "remember", Draft(content="All about tea.", flags=frozenset({"x"})))["value"]
+    [green, water] = asked(lore, "remember_all", [Draft(content="Green", parent=tea.id), Draft(content="W")])[
+        "value"
+    ]
+    [link] = asked(lore, "link", [Tie(source=green.id, target=water.id)], reason="both wet")["value"]
+    assert asked(lore, "revise", Revision(id=water.id, title="water"))["value"].title == "water"
+    for verb, arguments in (
+        ("search", [Query(text="tea", counted=False)]),
+        ("search", [Query(text="", where=Filter(ids=(water.id, tea.id)), counted=False)]),
+        ("similar", ["tea"]),
+        ("links", [[green.id]]),
+        ("count", [Filter(roots=True)]),
+        ("select", [Filter(), 10]),
+        ("look_at", [green.id]),
+        ("roots", []),
+        ("explore", [tea.id, 3]),
+        ("ids_like", [tea.id[:4]]),
+        ("history", [link.id]),
+        ("sessions", []),
+        ("status", []),
+        ("check", []),
+        ("rebuild", []),
+    ):
+        assert asked(lore, verb, *arguments) == {"value": getattr(lore, verb)(*arguments)}
+    assert [asked(lore, "catch_up")["value"] for _ in range(2)] == [3, 0]
+    assert asked(lore, "read", tea.id)["value"].memory == tea
+    assert len(asked(lore, "recall", Filter(), limit=2, choose="importance")["value"].hits) == 2
+    assert asked(lore, "unlink", [link.id])["value"] == [link.id]
+    assert asked(lore, "forget", [tea.id], "cold")["value"] == [tea.id]
+    assert asked(lore, "restore", [tea.id])["value"] == [tea.id]
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (b"", "not a line of JSON"),
+        (b"{", "not a line of JSON"),
+        (b"\xff\xfe\x00", "not a line of JSON"),
+        (b"[" * 100_000, "nested too deeply"),
+        (b"9" * 10_000, "not a line of JSON"),
+        (b"null", "a line asks like this"),
+        (b'{"verb": 3}', "a line asks like this"),
+        (b'{"verb": "close"}', "unknown verb 'close'; known: catch_up, check, "),
+        (b'{"verb": "__class__"}', "unknown verb"),
+        (b'{"verb": "backup", "arguments": [{"": "path", "of": "/tmp/x"}]}', "unknown verb"),
+        (b'{"verb": "status", "arguments": [1]}', "status cannot be asked so: too many"),
+        (b'{"verb": "status", "arguments": 1}', "status cannot be asked so: "),
+        (b'{"verb": "status", "named": {"": "tuple", "of": []}}', "status cannot be asked so: "),
+        (b'{"verb": "read"}', "read cannot be asked so: missing"),
+        (b'{"verb": "read", "arguments": [7]}', "read: id cannot be 7"),
+        (b'{"verb": "search", "arguments": ["tea"]}', "search: query cannot be 'tea'"),
+        (b'{"verb": "forget", "arguments": ["abc"]}', "forget: ids cannot be 'abc'"),
+        (b'{"verb": "roots", "arguments": [true]}', "roots: limit cannot be True"),
+        (b'{"verb": "roots", "arguments": [9223372036854775808]}', "roots: limit cannot be 922"),
+        (b'{"verb": "roots", "arguments": [{"": "Lore"}]}', "unknown tag 'Lore'; known: tuple, "),
+        (b'{"verb": "roots", "arguments": [{"": []}]}', "this is no []"),
+        (b'{"verb": "roots", "arguments": [{"": "tuple"}]}', "needs a list under 'of'"),
+        (b'{"verb": "roots", "arguments": [{"": "tuple", "of": "abc"}]}', "needs a list under 'of'"),
+        (b'{"verb": "roots", "arguments": [{"": "set", "of": [[]]}]}', "this is no set: unhashable"),
+        (b'{"verb": "roots", "arguments": [{"": "number", "of": "many"}]}', "this is no number"),
+        (b'{"verb": "search", "arguments": [{"": "Query"}]}', "this is no Query: "),
+        (b'{"verb": "search", "arguments": [{"": "Query", "text": 1}]}', "text cannot be 1"),
+        (b'{"verb": "search", "arguments": [{"": "Query", "text": "", "sql": ""}]}', "'sql'"),
+        (
+            b'{"verb": "search", "arguments": [{"": "Query", "text": "", "format": "pdf"}]}',
+            "format cannot be 'pdf'",
+        ),
+        (
+            b'{"verb": "count", "arguments": [{"": "Filter", "ids": ["x"]}]}',
+            "ids cannot be ['x']",
+        ),
+        (b'{"verb": "read", "arguments": [' + b"[" * 700 + b"]" * 700 + b"]}", "read: id cannot be [[["),
+    ],
+)
+def test_what_cannot_be_done_is_refused(lore: Lore, line: bytes, said: str) -> None:
+    assert said in refused(lore, line)
+    assert lore.status().counts.memories == 0
+
+
+def test_what_was_done_is_not_denied_because_it_cannot_be_told(lore: Lore) -> None:
+    nested = b'{"a":' * 600 + b"1" + b"}" * 600
+    draft = b'{"": "Draft", "content": "x", "metadata": ' + nested + b"}"
+    told = understood(answered(lore, b'{"verb": "remember", "arguments": [' + draft + b"]}"))["error"]
+    assert told == {
+        "kind": "Unavailable",
+        "message": "it was done, but the answer is nested too deeply to be told",
+    }
+    assert lore.status().counts.memories == 1
+
+
+together = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+
+
+@together
+@given(st.binary() | JUNK.map(lambda document: json.dumps(document).encode()))
+def test_no_line_is_too_odd_for_an_answer(lore: Lore, line: bytes) -> None:
+    assert understood(answered(lore, line)).keys() <= {"value", "error"}
+
+
+def calls_of(verb: str) -> st.SearchStrategy[tuple[str, dict[str, Any]]]:
+    """The verb, with anything that its annotations allow."""
+    hints = {name: hint for name, hint in hints_of(getattr(Lore, verb)).items() if name != "return"}
+    named = st.fixed_dictionaries({name: values_of(hint) for name, hint in hints.items()})
+    return st.tuples(st.just(verb), named)
+
+
+@together
+@given(st.one_of([calls_of(verb) for verb in sorted(VERBS)]))
+def test_no_argument_is_too_odd_for_an_answer(lore: Lore, call: tuple[str, dict[str, Any]]) -> None:
+    verb, named = call
+    assert asked(lore, verb, **named).keys() <= {"value", "error"}
+
+
+class Late(HashEmbedder):
+    """Loaded by whoever waits for it, never on its own."""
+
+    ready = False
+
+    def embed_query(self, text: str) -> Vector:
+        self.ready = True
+        return super().embed_query(text)
+
+
+def test_a_person_at_the_line_gets_the_meaning_where_a_server_does_not_wait(config: Config) -> None:
+    lore = wire(config, embedder=Late(), patient=False)
+    lore.remember(Draft(content="tea"))
+    patient = tailored(lore, config, patient=True)
+    assert tailored(lore, config).status().meaning == "warming"
+    assert asked(patient, "search", Query(text="tea"))["value"].meaning == "ready"
+    lore.close()
+
+
+# --- the client's end
+def heard(line: socket.socket) -> bytes:
+    received = b""
+    while not received.endswith(b"\n"):
+        part = line.recv(1 << 16)
+        if not part:
+            return b""
+        received += part
+    return received
+
+
+@pytest.fixture
+def ends() -> Iterator[tuple[socket.socket, socket.socket]]:
+    """Ours, and that of the daemon."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        yield ours, theirs
+
+
+def serve(lore: Lore, line: socket.socket) -> threading.Thread:
+    def work() -> None:
+        while asked := heard(line):
+            line.sendall(BEGUN)
+            line.sendall(answered(lore, asked))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    return thread
+
+
+def nothing_instead() -> AbstractContextManager[Lore]:
+    raise AssertionError("the store was opened")
+
+
+def test_a_remote_stands_in_for_a_lore(lore: Lore, ends: tuple[socket.socket, socket.socket]) -> None:
+    ours, theirs = ends
+    thread = serve(lore, theirs)
+    with closing(Remote(ours, nothing_instead)) as remote:
+        memory = remote.remember(Draft(content="x" * 40_000, unique_title=True, title="long"))
+        assert remote.search(Query(text="x", counted=False)) == lore.search(Query(text="x", counted=False))
+        assert remote.forget([memory.id], reason="too long") == [memory.id]
+        assert remote.restore(ids=[memory.id]) == [memory.id]
+        lore.remember_all([Draft(content=f"thing {number}") for number in range(50)])
+        remote.settle()
+        assert lore.status().pending == 0
+    thread.join()
+
+
+def test_errors_arrive_as_they_were_raised(lore: Lore, ends: tuple[socket.socket, socket.socket]) -> None:
+    ours, theirs = ends
+    thread = serve(lore, theirs)
+    twice = Draft(content="x", title="once", unique_title=True)
+    with closing(Remote(ours, nothing_instead)) as remote:
+        kept = remote.remember(twice)
+        for kind, verb, argument in (
+            (Duplicate, "remember", twice),
+            (NotFound, "read", "\ud800 unknown"),
+            (Invalid, "search", Query(text="")),
+        ):
+            with pytest.raises(kind) as here:
+                getattr(lore, verb)(argument)
+            with pytest.raises(kind) as there:
+                getattr(remote, verb)(argument)
+            assert (type(there.value), str(there.value)) == (type(here.value), str(here.value))
+        with pytest.raises(Duplicate) as told:
+            remote.remember(twice)
+        assert told.value.existing == kept.id
+    thread.join()
+
+
+def test_a_remote_has_the_verbs_and_nothing_else(ends: tuple[socket.socket, socket.socket]) -> None:
+    remote = Remote(ends[0], nothing_instead)
+    for name in ("store", "sense", "within", "backup", "_reader"):
+        with pytest.raises(AttributeError):
+            getattr(remote, name)
+
+
+def dies_when_asked(line: socket.socket, last_words: bytes) -> threading.Thread:
+    def work() -> None:
+        heard(line)
+        line.sendall(last_words)
+        line.close()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    return thread
+
+
+@pytest.mark.parametrize("verb", sorted(ONCE))
+@pytest.mark.parametrize("last_words", [BEGUN, BEGUN + b'{"value": []}'], ids=["begun", "half answered"])
+def test_a_change_that_was_begun_is_not_repeated(
+    verb: str, last_words: bytes, ends: tuple[socket.socket, socket.socket]
+) -> None:
+    ours, theirs = ends
+    thread = dies_when_asked(theirs, last_words)
+    with (
+        closing(Remote(ours, nothing_instead)) as remote,
+        pytest.raises(Unavailable, match=f"{verb} may or may not have been done"),
+    ):
+        getattr(remote, verb)(["x"])
+    thread.join()
+
+
+def test_a_question_whose_answer_is_lost_is_asked_of_the_store(
+    lore: Lore, ends: tuple[socket.socket, socket.socket]
+) -> None:
+    lore.remember(Draft(content="tea"))
+    ours, theirs = ends
+    thread = dies_when_asked(theirs, BEGUN)
+    with closing(Remote(ours, lambda: nullcontext(lore))) as remote:
+        assert len(remote.search(Query(text="tea")).hits) == 1
+        assert remote.remember(Draft(content="coffee")).content == "coffee"
+    thread.join()
+
+
+def test_a_change_that_was_not_begun_is_done_by_the_store(
+    lore: Lore, ends: tuple[socket.socket, socket.socket]
+) -> None:
+    ours, theirs = ends
+    thread = dies_when_asked(theirs, b"")
+    with closing(Remote(ours, lambda: nullcontext(lore))) as remote:
+        assert remote.remember(Draft(content="tea")).content == "tea"
+    assert lore.status().counts.memories == 1
+    thread.join()
+
+
+def test_what_could_not_be_said_is_done_by_the_store(
+    lore: Lore, ends: tuple[socket.socket, socket.socket]
+) -> None:
+    ours, theirs = ends
+    theirs.close()
+    with closing(Remote(ours, lambda: nullcontext(lore))) as remote:
+        assert remote.remember(Draft(content="tea")).content == "tea"
+
+
+# --- both ends
+def test_the_daemon_says_when_it_begins_and_answers_patiently(
+    config: Config, ends: tuple[socket.socket, socket.socket]
+) -> None:
+    lore = wire(config, embedder=Late(), patient=False)
+    lore.remember(Draft(content="tea"))
+    ours, theirs = ends
+    theirs.setblocking(False)
+
+    async def serve_one() -> None:
+        clients = Clients(lore, config, anyio.Event(), dict)
+        await clients.serve(await SocketStream.from_socket(theirs))
+
+    daemon = threading.Thread(target=anyio.run, args=[serve_one])
+    daemon.start()
+    with ours.makefile("rb") as told:
+        ours.sendall(said("verbs", {"version": VERSION}))
+        assert told.readline().startswith(b"lore/1 welcome")
+        ours.sendall(spelled({"verb": "status"}))
+        assert told.readline() == BEGUN
+        assert understood(told.readline())["value"] == lore.status()
+    with closing(Remote(ours, nothing_instead)) as remote:
+        assert remote.search(Query(text="tea")).meaning == "ready"
+        memory = remote.remember(Draft(content="coffee"))
+        assert [entry.cause.surface for entry in remote.history(memory.id)] == ["cli"]
+    daemon.join()
+    lore.close()
