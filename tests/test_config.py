@@ -71,6 +71,11 @@ def test_the_default_folder_is_below_the_home_folder() -> None:
     assert load({}).data_dir == Path.home() / ".lore"
 
 
+def test_a_path_in_the_file_begins_where_the_file_is(tmp_path: Path) -> None:
+    config = load(write(tmp_path, '[database]\npath = "else/notes.db"'))
+    assert config.database == tmp_path / "else" / "notes.db"
+
+
 @pytest.mark.parametrize("text", ["namespac = 'x'", "[database]\nfile = 'x'", "[namespace]\nname = 'x'"])
 def test_an_unknown_key_in_the_file_is_named_with_the_known_ones(text: str, tmp_path: Path) -> None:
     with pytest.raises(Invalid) as refused:

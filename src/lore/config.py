@@ -86,6 +86,7 @@ ALIASES: Mapping[str, str] = {"w_memory": "w_score"}
 """Second names, in the file and in the environment; where both are given, the field's own name counts."""
 OTHER_NAMES: Mapping[str, str] = {name.lower(): name for name in BORROWED}
 """Fields whose variable has no prefix."""
+PATHS = frozenset({"data_dir", "db_path", "memory_file_path"})
 VECTOR_STORES = ("builtin", "lancedb", "chroma")
 
 
@@ -114,7 +115,14 @@ def _file(path: Path) -> dict[str, Any]:
         return {}
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise Invalid(f"{path} cannot be read as settings: {error}") from error
-    return _by_field({FILE_KEYS.get(key, key): value for key, value in _flat(tree, "").items()})
+    given = _by_field({FILE_KEYS.get(key, key): value for key, value in _flat(tree, "").items()})
+    return given | {name: _beside(path, given[name]) for name in given.keys() & PATHS}
+
+
+def _beside(file: Path, value: Any) -> Any:
+    """A path in the file begins where the file is, wherever the process was started."""
+    relative = isinstance(value, str) and value and not value.startswith("~")
+    return str(file.parent / value) if relative else value
 
 
 def _by_field(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -139,7 +147,7 @@ def _with(config: Config, values: Mapping[str, Any], origin: str) -> Config:
 
 
 def _value(name: str, value: Any) -> Any:
-    if name in ("data_dir", "db_path", "memory_file_path"):
+    if name in PATHS:
         return _path(name, value)
     wanted = type(getattr(Config(), name))
     if wanted in (int, float):

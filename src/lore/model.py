@@ -1,6 +1,6 @@
 """The nouns: what every floor of Lore speaks about, as frozen values."""
 
-import secrets
+import os
 import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -18,10 +18,14 @@ DETAILS = 3
 """The level of a tree from which on all is detail."""
 
 
+def _chance(bits: int) -> int:
+    return int.from_bytes(os.urandom(8)) >> (64 - bits)
+
+
 def new_id(now: float) -> str:
     """A uuid of version 7: ids made later sort later."""
     stamp = max(0, int(now * 1000)) & ((1 << 48) - 1)
-    bits = stamp << 80 | 0x7 << 76 | secrets.randbits(12) << 64 | 0b10 << 62 | secrets.randbits(62)
+    bits = stamp << 80 | 0x7 << 76 | _chance(12) << 64 | 0b10 << 62 | _chance(62)
     return str(uuid.UUID(int=bits))
 
 

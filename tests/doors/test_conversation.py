@@ -2,6 +2,7 @@
 
 import json
 import socket
+import threading
 from typing import Any
 
 from lore.doors.conversation import MOST_TRIES, Conversation
@@ -99,6 +100,16 @@ def test_giving_up_answers_all_who_wait() -> None:
     assert not conversation.waiting
 
 
+def heard_and_answered(line: socket.socket, heard: list[dict[str, Any]]) -> None:
+    """A daemon that says yes to everything."""
+    with line.makefile("rb") as lines:
+        for message in map(json.loads, lines):
+            heard.append(message)
+            if "id" in message:
+                id = json.dumps(message["id"])
+                line.sendall(said("begun", {"id": id}) + spoken({"id": message["id"], "result": {}}))
+
+
 def test_a_new_daemon_hears_the_greeting_the_subscriptions_and_what_is_open() -> None:
     conversation = Conversation()
     asked(conversation, 0, {"method": "initialize", "params": {"protocolVersion": "2025-06-18"}})
@@ -110,19 +121,21 @@ def test_a_new_daemon_hears_the_greeting_the_subscriptions_and_what_is_open() ->
     asked(conversation, 4, SEARCH)
     conversation.interrupted("search")
 
+    heard: list[dict[str, Any]] = []
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        for _ in range(2):
-            theirs.sendall(said("begun", {"id": "0"}) + spoken({"id": "lore-mcp/restored", "result": {}}))
+        daemon = threading.Thread(target=heard_and_answered, args=(theirs, heard))
+        daemon.start()
         assert conversation.restored(ours)
-        heard = [json.loads(line) for line in theirs.recv(1 << 16).splitlines()]
+        ours.shutdown(socket.SHUT_WR)
+        daemon.join()
     assert [message["method"] for message in heard] == [
         "initialize",
         "notifications/initialized",
         "resources/subscribe",
         "tools/call",
     ]
-    assert [message.get("id") for message in heard] == ["lore-mcp/restored", None, "lore-mcp/restored", 4]
+    assert [message.get("id") for message in heard] == ["lore-mcp/0", None, "lore-mcp/0", 4]
     assert heard[2]["params"] == {"uri": "a:"}
     [notice] = conversation.news().splitlines()
     assert json.loads(notice)["params"] == {"uri": "a:"}

@@ -7,7 +7,10 @@ import apsw
 import pytest
 
 from lore import Draft, Lore
+from lore.config import Config
+from lore.connecting import wire
 from lore.doors.cli.doctor import MANY
+from lore.embed.hashing import HashEmbedder
 from tests.doors.command import Command
 
 
@@ -36,6 +39,17 @@ def test_a_sound_store_passes_every_check(run: Command) -> None:
     assert len(lines) > 5
     assert all(line.startswith("✓ ") for line in lines)
     assert run.document("doctor")["healthy"] is True
+
+
+def test_what_another_process_wrote_is_no_damage(lore: Lore, config: Config) -> None:
+    """Not even when it has merged parts of the index that we remember."""
+    other = wire(config, embedder=HashEmbedder())
+    lore.remember(Draft(content="all is well"))
+    for round in range(4):
+        for number in range(5):
+            other.remember(Draft(content=f"word{number} of {round}"))
+        assert [finding for finding in lore.check() if not finding.passed and finding.check != "vectors"] == []
+    other.close()
 
 
 def test_a_damaged_text_index_is_found_and_repaired(run: Command) -> None:

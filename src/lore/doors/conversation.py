@@ -6,6 +6,7 @@ does no harm. Any other is answered with an excuse.
 """
 
 import json
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from lore.doors.hello import OPENING, heard
@@ -17,7 +18,7 @@ CALL = "tools/call"
 LISTEN = "subscriptions/listen"
 MODERN = "io.modelcontextprotocol/protocolVersion"
 INTERNAL_ERROR = -32603
-OURS = "lore-mcp/restored"
+OURS = "lore-mcp"
 CHUNK = 1 << 16
 
 UNKNOWN = (
@@ -139,29 +140,29 @@ class Conversation:
         """Bring a new daemon to where the old one was, then ask again; False if it fails at that."""
         try:
             if self._greeting is not None and self._greeted:
-                _repeat(line, self._greeting)
+                _repeat([self._greeting], line)
                 line.sendall(self._initialized)
-                for uri, request in self._watched.items():
-                    _repeat(line, request)
-                    self._news.append(_changed(uri))
+                _repeat(self._watched.values(), line)
+                self._news += map(_changed, self._watched)
             line.sendall(b"".join(request.line for request in self._open.values()))
         except OSError:
             return False
         return True
 
 
-def _repeat(to: Line, request: Request) -> None:
-    """Ask again what was answered long ago, and keep the answer from the agent."""
-    to.sendall(json.dumps(request.message | {"id": OURS}).encode() + b"\n")
+def _repeat(requests: Iterable[Request], line: Line) -> None:
+    """Ask again what was answered long ago, and keep the answers from the agent."""
+    ours = {f"{OURS}/{number}": request.message for number, request in enumerate(requests)}
+    line.sendall(b"".join(json.dumps(message | {"id": id}).encode() + b"\n" for id, message in ours.items()))
     received = b""
-    while True:
-        *lines, received = received.split(b"\n")
-        if any(json.loads(line).get("id") == OURS for line in lines if not line.startswith(OPENING)):
-            return
-        chunk = to.recv(CHUNK)
+    while ours:
+        chunk = line.recv(CHUNK)
         if not chunk:
             raise ConnectionError("the daemon hung up")
-        received += chunk
+        *lines, received = (received + chunk).split(b"\n")
+        for answer in lines:
+            if not answer.startswith(OPENING):
+                ours.pop(json.loads(answer).get("id"), None)
 
 
 def _changed(uri: str) -> bytes:

@@ -39,8 +39,7 @@ logger = logging.getLogger(__name__)
 def run(config: Config, place: Place) -> None:
     """Be the daemon of this place until told to stop; Unavailable if there is one already."""
     try:
-        with holding(place.lock, WAIT_SECONDS):
-            _clear(place)
+        with holding(place.lock, WAIT_SECONDS), _tidied(place):
             _open_many_files()
             write_whole(place.pid, str(os.getpid()))
             lore = wire(config, patient=False)
@@ -150,6 +149,16 @@ class Daemon:
                     yield listener
                 finally:
                     os.unlink(place.port)
+
+
+@contextmanager
+def _tidied(place: Place) -> Iterator[None]:
+    """Nothing is left of one before us that was killed, nor of us, also if we cannot even begin."""
+    _clear(place)
+    try:
+        yield
+    finally:
+        _clear(place)
 
 
 def _clear(place: Place) -> None:

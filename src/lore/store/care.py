@@ -90,6 +90,7 @@ def _filesystem_of(path: Path) -> str:
 
 
 def _integrity(connection: apsw.Connection) -> Finding:
+    connection.execute("SELECT rowid FROM words LIMIT 1").fetchall()  # a stale idea of the index looks broken
     rows = [str(line) for (line,) in connection.execute("PRAGMA integrity_check(5)").fetchall()]
     only_words = all("FTS5 table main.words" in line for line in rows)
     return Finding("integrity", rows == ["ok"], "; ".join(rows), repairable=only_words)
