@@ -142,16 +142,66 @@ def test_what_has_begun_is_finished_before_the_end(place: Place, how: str) -> No
         assert [entity["name"] for entity in agent.call("read_graph")["entities"]] == ["a thing"]
 
 
-def test_it_gives_memory_back_when_idle_and_warms_up_again(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def drowsy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A daemon that is idle after a moment."""
     monkeypatch.setenv("LORE_IDLE_MINUTES", "0.001")
+
+
+def dozes(place: Place) -> bool:
+    """The process is the same, but it is another program."""
+    told = asked(place)
+    return told is not None and b"lore.doors.dozing" in Path(f"/proc/{told['pid']}/cmdline").read_bytes()
+
+
+def rss_mb(pid: int) -> float:
+    [line] = [line for line in Path(f"/proc/{pid}/status").read_text().splitlines() if "VmRSS" in line]
+    return int(line.split()[1]) / 1000
+
+
+@pytest.mark.usefixtures("drowsy")
+@pytest.mark.parametrize("folder", ["", "long" * 30])
+def test_it_dozes_when_idle_and_wakes_when_it_is_asked(folder: str) -> None:
+    """The conversation goes on, the process is the same, and it takes little memory meanwhile."""
+    with short_folder() as short, a_place(short / folder) as place, Agent(place) as agent:
+        agent.greet().call("create_entities", **entity("a thing"))
+        process = pid_of(place)
+        for _ in range(2):
+            until(lambda: dozes(place))
+            assert pid_of(place) == process
+            assert rss_mb(process) < 30
+            told = status(place)
+            assert (told["pid"], told["state"], told["memories"], told["clients"]) == (process, "idle", 1, [])
+            assert json.loads(Path(place.status).read_text())["pid"] == process
+            assert [entity["name"] for entity in agent.call("read_graph")["entities"]] == ["a thing"]
+            assert pid_of(place) == process
+
+
+@pytest.mark.usefixtures("drowsy")
+@pytest.mark.parametrize("how", ["signal", "request"])
+def test_a_dozing_daemon_ends_when_it_is_told_to(how: str) -> None:
+    with short_folder() as folder, a_place(folder) as place:
+        start(place)
+        until(lambda: dozes(place))
+        if how == "signal":
+            kill(pid_of(place), signal.SIGTERM)
+        else:
+            assert stop(place)
+        until(lambda: asked(place) is None)
+        until(lambda: not Path(place.pid).exists())
+        assert {path.name for path in folder.iterdir()} & {"daemon.sock", "daemon.status"} == set()
+
+
+@pytest.mark.usefixtures("drowsy")
+def test_it_does_not_doze_while_somebody_listens_but_gives_memory_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("LORE_EMBEDDING_MODEL", "gte-small")
-    with (
-        short_folder() as folder,
-        a_place(folder) as place,
-        Agent(place, LORE_SURFACES="typed", LORE_EMBEDDING_MODEL="gte-small") as agent,
-    ):
-        agent.greet().call("memory_save", content="The ferry leaves at noon")
-        until(lambda: status(place)["model"] != "ready")
-        assert agent.call("memory_recall", query="when does the ferry leave")["total_found"] == 1
-        assert "released" in Path(place.log).read_text()
-    assert not stop(Place({}, str(folder)))
+    model = {"LORE_EMBEDDING_MODEL": "gte-small"}
+    with short_folder() as folder, a_place(folder) as place, Agent(place, **model) as agent:
+        uri = agent.greet().ask("resources/list")["result"]["resources"][0]["uri"]
+        assert "result" in agent.ask("resources/subscribe", {"uri": uri})
+        agent.call("create_entities", **entity("a ferry"))
+        until(lambda: "released" in Path(place.log).read_text())
+        assert not dozes(place)
+        assert len(agent.call("search_nodes", query="ferry")["entities"]) == 1

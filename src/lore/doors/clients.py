@@ -12,12 +12,13 @@ from typing import Any
 import anyio
 import anyio.to_thread
 from anyio.abc import ByteStream
+from mcp_types import JSONRPCMessage, JSONRPCRequest
 
 from lore.config import Config, load
 from lore.connecting import tailored
 from lore.doors.hello import END, LONGEST, heard, said
 from lore.doors.mcp import Offer, take_over
-from lore.doors.speech import GONE, RelayedSpeech, cancel_when, lines
+from lore.doors.speech import GONE, LISTENING, RelayedSpeech, cancel_when, lines
 from lore.doors.verbs import BEGUN, answered
 from lore.doors.watching import Audience
 from lore.engine import Lore
@@ -41,6 +42,7 @@ class Client:
     config: Config
     since: float
     messages: int = 0
+    listens: bool = False
 
     def portrait(self) -> dict[str, object]:
         """What there is to show of it."""
@@ -80,6 +82,11 @@ class Clients:
     def idle_seconds(self) -> float:
         """Since a client last said something."""
         return time.monotonic() - self._used_at
+
+    @property
+    def listening(self) -> bool:
+        """Whether anybody wants to be told of changes."""
+        return any(client.listens for client in self._present)
 
     def portraits(self) -> list[dict[str, object]]:
         """Who is there, the longest first."""
@@ -147,7 +154,8 @@ class Clients:
         await anyio.to_thread.run_sync(take_over, lore, client.config, surfaces)
         with Offer(lore, surfaces, self._audience) as offer:
             await stream.send(said("welcome", _self() | {"repeatable": ",".join(offer.repeatable)}))
-            await RelayedSpeech(stream, rest, lambda: self._heard(client)).run(offer.server, self._stopping)
+            speech = RelayedSpeech(stream, rest, lambda message: self._followed(client, message))
+            await speech.run(offer.server, self._stopping)
 
     async def _obey(self, client: Client, stream: ByteStream, rest: bytes) -> None:
         """The verbs themselves, one after the other, for a person who waits for the best answer."""
@@ -162,6 +170,10 @@ class Clients:
                     await stream.send(BEGUN)
                     await stream.send(await anyio.to_thread.run_sync(answered, lore, line))
             until.cancel_scope.cancel()
+
+    def _followed(self, client: Client, message: JSONRPCMessage) -> None:
+        client.listens |= isinstance(message, JSONRPCRequest) and message.method in LISTENING
+        self._heard(client)
 
     def _heard(self, client: Client) -> None:
         client.messages += 1

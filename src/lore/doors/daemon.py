@@ -1,5 +1,6 @@
 """daemon: the one resident process of a store. It keeps store, model and index warm and lets clients in."""
 
+import json
 import logging
 import os
 import secrets
@@ -7,17 +8,19 @@ import signal
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
 import anyio
 import anyio.to_thread
-from anyio.abc import Listener, SocketAttribute, SocketStream, TaskGroup
+from anyio.abc import Listener, SocketAttribute, SocketListener, SocketStream, TaskGroup
 
 from lore.config import Config
 from lore.connecting import wire
 from lore.doors.clients import Clients
-from lore.doors.locking import Held, holding
+from lore.doors.dozing import doze
+from lore.doors.locking import Held, holding, still_holding
 from lore.doors.place import LOOPBACK, Place
 from lore.doors.speech import FINISH_SECONDS
 from lore.doors.state import State, write_whole
@@ -31,24 +34,41 @@ LAST_SECONDS = FINISH_SECONDS + 2
 """After which a connection that does not end is cut."""
 LOOK_EVERY_SECONDS = 1.0
 BACKLOG = 256
+OWNER = 0o600
+CAN_DOZE = os.name == "posix"
+"""Elsewhere a process cannot become another program and stay the same."""
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGINT", "SIGHUP") if hasattr(signal, name))
 
 logger = logging.getLogger(__name__)
 
 
-def run(config: Config, place: Place) -> None:
+@dataclass(frozen=True, slots=True)
+class Handed:
+    """What a dozing daemon hands to itself when it wakes: descriptors of the lock, the socket, a client."""
+
+    lock: int
+    listener: int
+    client: int
+
+
+def run(config: Config, place: Place, handed: Handed | None = None) -> None:
     """Be the daemon of this place until told to stop; Unavailable if there is one already."""
+    lock = holding(place.lock, WAIT_SECONDS) if handed is None else still_holding(handed.lock)
     try:
-        with holding(place.lock, WAIT_SECONDS), _tidied(place):
+        with lock as file, _tidied(place, handed):
             _open_many_files()
             write_whole(place.pid, str(os.getpid()))
             lore = wire(config, patient=False)
+            daemon = Daemon(lore, config, place, handed)
             try:
                 lore.background.start()
-                anyio.run(Daemon(lore, config, place).serve)
+                anyio.run(daemon.serve)
             finally:
                 lore.close()
-                logger.info("ended")
+            if daemon.kept is not None:
+                logger.info("nobody has asked for anything: dozing")
+                doze(place, file, *daemon.kept)
+            logger.info("ended")
     except Held as error:
         raise Unavailable(f"a daemon runs already for {place.home}") from error
 
@@ -56,52 +76,58 @@ def run(config: Config, place: Place) -> None:
 class Daemon:
     """Serves whoever connects; ends when a signal or a client says so, after answering what has begun."""
 
-    def __init__(self, lore: Lore, config: Config, place: Place) -> None:
+    def __init__(self, lore: Lore, config: Config, place: Place, handed: Handed | None) -> None:
         self._lore = lore
         self._config = config
         self._place = place
+        self._handed = handed
+        self._about = ""
+        self.kept: tuple[int, str] | None = None
+        """The socket and what there is to say, if it is to doze after the end."""
         self._state = State(place.status)
         self._started_at = time.time()
 
     async def serve(self) -> None:
         stopping = anyio.Event()
-        token = "" if self._place.unix else secrets.token_urlsafe()
+        fresh = self._handed is None and not self._place.unix
+        token = secrets.token_urlsafe() if fresh else self._place.token()
         self._clients = Clients(self._lore, self._config, stopping, self.describe, token)
         async with anyio.create_task_group() as chores:
             chores.start_soon(_stop_on_signal, stopping)
-            chores.start_soon(self._rest)
-            with self._files():
-                async with anyio.create_task_group() as connections:
-                    await self._accept(connections, token, stopping)
-                    logger.info("stopping: what has begun is finished")
-                    connections.cancel_scope.deadline = anyio.current_time() + LAST_SECONDS
+            chores.start_soon(self._rest, stopping)
+            self._state.begin()
+            async with anyio.create_task_group() as connections:
+                await self._accept(connections, token, stopping)
+                logger.info("stopping: what has begun is finished")
+                connections.cancel_scope.deadline = anyio.current_time() + LAST_SECONDS
             chores.cancel_scope.cancel()
 
     async def _accept(self, connections: TaskGroup, token: str, stopping: anyio.Event) -> None:
         """Let clients in until it is time to stop."""
         async with self._listening(token) as listener, anyio.create_task_group() as accepting:
+            if self._handed is not None:
+                client = await SocketStream.from_socket(self._handed.client)
+                connections.start_soon(self._clients.serve, client)
             accepting.start_soon(listener.serve, self._clients.serve, connections)
             logger.info("lore %s serves %s at %s", VERSION, self._lore.store.location, self._address)
             await stopping.wait()
             accepting.cancel_scope.cancel()
 
-    async def _rest(self) -> None:
-        """Give memory back when nobody has asked for anything for a while."""
+    async def _rest(self, stopping: anyio.Event) -> None:
+        """When nobody has asked for anything for a while, doze, or at least give memory back."""
         limit = self._config.idle_minutes * 60
         while True:
             await anyio.sleep(max(limit - self._clients.idle_seconds, LOOK_EVERY_SECONDS))
-            if self._clients.idle_seconds >= limit and self._lore.sense.state == "ready":
+            if self._clients.idle_seconds < limit:
+                continue
+            about = await anyio.to_thread.run_sync(self.describe)
+            if CAN_DOZE and not self._clients.listening and not about["pending"]:
+                self._about = json.dumps(about)
+                stopping.set()
+                return
+            if about["model"] == "ready":
                 await anyio.to_thread.run_sync(self._lore.release)
                 logger.info("idle: the model and the index are released")
-
-    @contextmanager
-    def _files(self) -> Iterator[None]:
-        self._state.begin()
-        try:
-            yield
-        finally:
-            self._state.end()
-            os.unlink(self._place.pid)
 
     def describe(self) -> Mapping[str, Any]:
         """All that there is to know about this daemon."""
@@ -127,34 +153,37 @@ class Daemon:
 
     @property
     def _address(self) -> str:
-        return self._place.socket if self._place.unix else f"{LOOPBACK}:{self._port}"
+        return self._place.socket if self._place.unix else f"{LOOPBACK}:{self._place.door()[0]}"
 
     @asynccontextmanager
     async def _listening(self, token: str) -> AsyncIterator[Listener[SocketStream]]:
-        """Whoever owns our files may connect; nobody finds us once the block has ended."""
+        """Whoever owns our files may connect; nobody finds us once the block has ended, unless we doze."""
         place = self._place
-        if place.unix:
-            async with await anyio.create_unix_listener(
-                place.socket, mode=0o600, backlog=BACKLOG
-            ) as listener:
-                try:
-                    yield listener
-                finally:
+        async with await self._listener() as listener:
+            if not place.unix and self._handed is None:
+                write_whole(place.port, f"{listener.extra(SocketAttribute.local_port)} {token}")
+            try:
+                yield listener
+            finally:
+                if self._about:
+                    socket = listener.extra(SocketAttribute.raw_socket)
+                    self.kept = os.dup(socket.fileno()), self._about
+                elif place.unix:
                     os.unlink(place.socket)
-        else:
-            async with await anyio.create_tcp_listener(local_host=LOOPBACK, backlog=BACKLOG) as listener:
-                self._port = listener.extra(SocketAttribute.local_port)
-                write_whole(place.port, f"{self._port} {token}")
-                try:
-                    yield listener
-                finally:
-                    os.unlink(place.port)
+
+    async def _listener(self) -> Listener[SocketStream]:
+        if self._handed is not None:
+            return await SocketListener.from_socket(self._handed.listener)
+        if self._place.unix:
+            return await anyio.create_unix_listener(self._place.socket, mode=OWNER, backlog=BACKLOG)
+        return await anyio.create_tcp_listener(local_host=LOOPBACK, backlog=BACKLOG)
 
 
 @contextmanager
-def _tidied(place: Place) -> Iterator[None]:
+def _tidied(place: Place, handed: Handed | None) -> Iterator[None]:
     """Nothing is left of one before us that was killed, nor of us, also if we cannot even begin."""
-    _clear(place)
+    if handed is None:
+        _clear(place)
     try:
         yield
     finally:

@@ -16,8 +16,8 @@ class Held(Unavailable):
 
 
 @contextmanager
-def holding(path: str, patience: float) -> Iterator[None]:
-    """Hold the file's lock; Held if it is not free within `patience` seconds."""
+def holding(path: str, patience: float) -> Iterator[int]:
+    """Hold the file's lock, by the descriptor that is given; Held if it is not free within `patience` s."""
     try:
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
         file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
@@ -29,7 +29,17 @@ def holding(path: str, patience: float) -> Iterator[None]:
             if time.monotonic() > until:
                 raise Held(f"{path} is held by another process")
             time.sleep(LOOK_EVERY_SECONDS)
-        yield
+        yield file
+    finally:
+        os.close(file)
+
+
+@contextmanager
+def still_holding(file: int) -> Iterator[int]:
+    """Go on with a lock that this process held before it became another program."""
+    os.set_inheritable(file, False)
+    try:
+        yield file
     finally:
         os.close(file)
 

@@ -15,6 +15,7 @@ LOOPBACK = "127.0.0.1"
 LARGEST_PORT = 65_535
 
 Line = _socket.socket
+MSG_PEEK = _socket.MSG_PEEK
 
 
 class Place:
@@ -66,7 +67,7 @@ class Place:
         if self.unix:
             line, address, token = Line(_socket.AF_UNIX), self.socket, {}
         else:
-            port, secret = self._secret()
+            port, secret = self.door()
             line, address, token = Line(_socket.AF_INET), (LOOPBACK, port), {"token": secret}
         line.settimeout(PATIENCE_SECONDS)
         try:
@@ -76,7 +77,11 @@ class Place:
             raise
         return line, token
 
-    def _secret(self) -> tuple[int, str]:
+    def token(self) -> str:
+        """What a client must know; nothing where the socket itself keeps strangers out."""
+        return "" if self.unix else self.door()[1]
+
+    def door(self) -> tuple[int, str]:
         """The port, and what a client must know."""
         with open(self.port) as file:
             port, _, secret = file.read().strip().partition(" ")

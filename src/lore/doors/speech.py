@@ -26,6 +26,7 @@ FINISH_SECONDS = 10.0
 """How long what has begun may take when the end has come."""
 ENDLESS = "subscriptions/listen"
 """The request that is answered when it ends: nothing to wait for."""
+LISTENING = (ENDLESS, "resources/subscribe")
 logger = logging.getLogger(__name__)
 
 GONE = (anyio.BrokenResourceError, anyio.ClosedResourceError, anyio.EndOfStream)
@@ -51,11 +52,10 @@ async def lines(stream: ByteStream, read: bytes = b"") -> AsyncIterator[bytes]:
 class Speech:
     """One connection of one client to one server; ends with the client, or in peace when it is told to."""
 
-    def __init__(self, stream: ByteStream, read: bytes = b"", on_message: Callable[[], None] = lambda: None):
-        """read: what has come already. on_message: called for each."""
+    def __init__(self, stream: ByteStream, read: bytes = b"") -> None:
+        """read: what has come already."""
         self._stream = stream
         self._read = read
-        self._on_message = on_message
         self._open: set[str | int] = set()
         self._settled = anyio.Event()
         self._sending = anyio.Lock()
@@ -89,11 +89,11 @@ class Speech:
             await server.run(incoming, outgoing, server.create_initialization_options())
 
     def _message(self, line: bytes) -> SessionMessage | Exception:
-        self._on_message()
         try:
             message = jsonrpc_message_adapter.validate_json(line, by_name=False)
         except ValidationError as error:
             return error
+        self.hear(message)
         if isinstance(message, JSONRPCNotification) and message.method == "notifications/cancelled":
             self._close((message.params or {}).get("requestId"))
         return SessionMessage(message)
@@ -104,6 +104,9 @@ class Speech:
             if message.message.method != ENDLESS:
                 self._open.add(message.message.id)
             await self.begin(message.message.id)
+
+    def hear(self, message: JSONRPCMessage) -> None:
+        """A message has come."""
 
     async def begin(self, id: str | int) -> None:
         """A request is about to be touched."""
@@ -131,7 +134,14 @@ class Speech:
 
 
 class RelayedSpeech(Speech):
-    """With a relay at the other end, which wants to know what has begun."""
+    """With a relay at the other end, which wants to know what has begun. on_message: called for each."""
+
+    def __init__(self, stream: ByteStream, read: bytes, on_message: Callable[[JSONRPCMessage], None]) -> None:
+        super().__init__(stream, read)
+        self._on_message = on_message
+
+    def hear(self, message: JSONRPCMessage) -> None:
+        self._on_message(message)
 
     async def begin(self, id: str | int) -> None:
         await self.send(said("begun", {"id": json.dumps(id)}))

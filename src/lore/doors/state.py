@@ -32,9 +32,6 @@ class State:
         finally:
             self._say(before)
 
-    def end(self) -> None:
-        os.unlink(self._path)
-
     def _say(self, what: Doing) -> None:
         """Whole or not at all: whoever reads it never sees half a file."""
         self.now = what

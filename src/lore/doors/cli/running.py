@@ -18,15 +18,16 @@ logger = logging.getLogger(__name__)
 
 @click.command()
 @click.option("--quietly", is_flag=True, hidden=True, help="Write to the log only.")
+@click.option("--handed", hidden=True, help="What a dozing daemon hands to itself when it wakes.")
 @click.pass_context
-def run(ctx: click.Context, quietly: bool) -> None:
+def run(ctx: click.Context, quietly: bool, handed: str | None) -> None:
     """Be the daemon, in the foreground.
 
     Ctrl-C ends it, after what it has begun. What it tells goes to stderr and to the log.
     """
     flags: Flags = ctx.obj
     place = place_of(flags)
-    if told := asked(place):
+    if handed is None and (told := asked(place)):
         raise Unavailable(f"a daemon runs already (PID: {told['pid']}) for {place.home}")
     try:
         keep_log(place.log, quietly=quietly)
@@ -35,7 +36,8 @@ def run(ctx: click.Context, quietly: bool) -> None:
     faulthandler.enable()
     try:
         config = import_module("lore.config").load(**asdict(flags))
-        import_module("lore.doors.daemon").run(config, place)
+        daemon = import_module("lore.doors.daemon")
+        daemon.run(config, place, daemon.Handed(*map(int, handed.split(","))) if handed else None)
     except LoreError as error:
         logger.error("%s", error)
         ctx.exit(1)
