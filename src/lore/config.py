@@ -63,7 +63,7 @@ class Tuning:
 class Config(Tuning):
     """Every setting. A field `x` is `x` in the file and `LORE_X` in the environment.
 
-    idle_minutes: after so many without a question the daemon gives the memory of the model back.
+    idle_minutes: after so many without a question the daemon dozes.
     """
 
     data_dir: Path = Path("~/.lore")

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 import apsw
 
 from lore.doors.place import Place
-from lore.doors.starting import asked, stop
+from lore.doors.starting import CHILDREN, asked, stop
 
 RELAY = (sys.executable, "-m", "lore.doors.relay")
 SETTINGS = {
@@ -57,6 +57,8 @@ def a_place(folder: Path) -> Iterator[Place]:
     finally:
         if not stop(place) and Path(place.pid).exists():
             kill(int(Path(place.pid).read_text()))
+        for child in CHILDREN:
+            child.wait(SECONDS)
 
 
 def until(look: Callable[[], T]) -> T:

@@ -34,6 +34,7 @@ LAST_SECONDS = FINISH_SECONDS + 2
 """After which a connection that does not end is cut."""
 LOOK_EVERY_SECONDS = 1.0
 BACKLOG = 256
+MANY_FILES = 10_000
 OWNER = 0o600
 CAN_DOZE = os.name == "posix"
 """Elsewhere a process cannot become another program and stay the same."""
@@ -201,8 +202,9 @@ def _open_many_files() -> None:
     """Each client is one; systems allow a process few of them until it asks for more."""
     if os.name == "posix":
         resource = import_module("resource")
-        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+        allowed, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        wanted = MANY_FILES if most == resource.RLIM_INFINITY else min(most, MANY_FILES)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(allowed, wanted), most))
 
 
 async def _stop_on_signal(stopping: anyio.Event) -> None:

@@ -4,14 +4,13 @@ A message is `lore/1 WORD`, then fields `name=value`, each behind a NUL, and a N
 A client says what it wants (`mcp`, `verbs`, `ping`, `status`, `stop`) with its version, its folder and the
 settings of its environment; the daemon answers `welcome` or `refused`. Between the lines of MCP, which never
 begin so, it says `begun` before it touches a request: what it has not begun when it dies can be given to the
-next one. Where verbs are spoken it says `closing` when it ends in peace.
+next one.
 """
 
 PROTOCOL = "lore/1"
 OPENING = PROTOCOL.encode()
 END = b"\0\n"
 LONGEST = 1 << 20
-CLOSING = f"{PROTOCOL} closing".encode() + END
 
 
 def said(word: str, fields: dict[str, str]) -> bytes:

@@ -15,6 +15,7 @@ from lore.doors.looking import BUSY, described
 from lore.version import VERSION
 
 NOT_RUNNING = 3
+SHOWN = 20
 
 
 @click.command()
@@ -51,8 +52,10 @@ def _show(seen: Mapping[str, Any]) -> None:
         return
     now = time.time()
     show_rows({name: visible(value) for name, value in _rows(seen, now).items()})
-    for client in seen["clients"]:
+    for client in seen["clients"][:SHOWN]:
         click.echo(f"  {visible(_client(client, now))}")
+    if (more := len(seen["clients"]) - SHOWN) > 0:
+        note(f"  and {more:,} more; --json lists all")
 
 
 def _rows(seen: Mapping[str, Any], now: float) -> dict[str, str]:
