@@ -17,7 +17,7 @@ from mcp_types import JSONRPCMessage, JSONRPCRequest
 from lore.config import Config, load
 from lore.connecting import tailored
 from lore.doors.hello import END, LONGEST, heard, said
-from lore.doors.mcp import Offer, take_over
+from lore.doors.mcp import Offer, Workers, take_over
 from lore.doors.speech import GONE, LISTENING, RelayedSpeech, cancel_when, lines
 from lore.doors.verbs import BEGUN, answered
 from lore.doors.watching import Audience
@@ -74,6 +74,7 @@ class Clients:
         self._stopping = stopping
         self._describe = describe
         self._token = token
+        self._workers = Workers()
         self._audience = Audience()
         self._present: set[Client] = set()
         self._used_at = time.monotonic()
@@ -152,7 +153,7 @@ class Clients:
         lore = tailored(self._lore, client.config)
         self._lore.background.sweep_also(client.config.namespace, client.config)
         await anyio.to_thread.run_sync(take_over, lore, client.config, surfaces)
-        with Offer(lore, surfaces, self._audience) as offer:
+        with Offer(lore, surfaces, self._workers, self._audience) as offer:
             await stream.send(said("welcome", _self() | {"repeatable": ",".join(offer.repeatable)}))
             speech = RelayedSpeech(stream, rest, lambda message: self._followed(client, message))
             await speech.run(offer.server, self._stopping)

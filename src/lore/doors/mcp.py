@@ -36,7 +36,9 @@ from lore.text import listed, preview
 from lore.version import VERSION
 
 AT_ONCE = 4
-"""How many calls of one client are worked on at a time; the others wait, and other clients do not."""
+"""How many calls of one client may be in line for work; its others wait, and other clients do not."""
+READING, WRITING = 2, 2
+"""How many calls are worked on at a time, of all clients: more would only fight for the interpreter."""
 
 logger = logging.getLogger(__name__)
 
@@ -56,7 +58,7 @@ def serve(config: Config) -> None:
     take_over(lore, config, surfaces)
     lore.background.start()
     try:
-        with Offer(lore, surfaces) as offer:
+        with Offer(lore, surfaces, Workers(), Audience()) as offer:
             anyio.run(_over_stdio, offer.server)
     finally:
         lore.close()
@@ -84,13 +86,26 @@ async def _over_stdio(server: Server) -> None:
         await Speech(stream).run(server, anyio.Event())
 
 
+class Workers:
+    """The threads that all clients of a process share. Who reads does not wait for who writes."""
+
+    def __init__(self) -> None:
+        self._reading = anyio.CapacityLimiter(READING)
+        self._writing = anyio.CapacityLimiter(WRITING)
+
+    async def call(self, tool: Tool, lore: Lore, arguments: dict[str, object]) -> CallToolResult:
+        limiter = self._reading if tool.read_only else self._writing
+        return await anyio.to_thread.run_sync(_called, tool, lore, arguments, limiter=limiter)
+
+
 class Offer:
     """Surfaces offered to one client over MCP; both protocol eras are the SDK's business."""
 
-    def __init__(self, lore: Lore, surfaces: Sequence[Surface], audience: Audience | None = None) -> None:
+    def __init__(self, lore: Lore, surfaces: Sequence[Surface], workers: Workers, audience: Audience) -> None:
         self._lore = lore
         self._surfaces = surfaces
-        self._audience = Audience() if audience is None else audience
+        self._workers = workers
+        self._audience = audience
         self._tools = {
             name: (surface, tool) for surface in surfaces for name, tool in surface.names().items()
         }
@@ -146,7 +161,7 @@ class Offer:
         asked = self._lore.within(self._lore.namespace, surface.name, _client(context))
         before = asked.changed_at if self._audience else None
         async with self._turns:
-            result = await anyio.to_thread.run_sync(_called, tool, asked, params.arguments or {})
+            result = await self._workers.call(tool, asked, params.arguments or {})
         if self._audience and asked.changed_at != before:
             await self._audience.tell()
         return result
