@@ -47,6 +47,8 @@ QUIET_SECONDS = 0.05
 """After so long without traffic the lines are looked at; before, they are only carried."""
 UNREAD_BYTES = 1 << 18
 """What may wait to be looked at."""
+TRIES = 5
+"""How many daemons may end before one has answered."""
 LOOK_EVERY_SECONDS = 1.0
 """How often a daemon is looked for that somebody else may have started."""
 
@@ -189,14 +191,13 @@ class Relay:
         return line
 
     def _answered(self) -> tuple[Line, str, dict[str, str]]:
-        try:
-            return self._place.dial("mcp", self._fields)
-        except OSError:
-            self._helped(import_module("lore.doors.starting").start)
-        try:
-            return self._place.dial("mcp", self._fields)
-        except OSError as error:
-            raise Trouble(f"the daemon does not answer: {error}") from error
+        """Of the daemon that runs, or of one that is started; again, if that one ends before it answers."""
+        for _ in range(TRIES):
+            try:
+                return self._place.dial("mcp", self._fields)
+            except OSError:
+                self._helped(import_module("lore.doors.starting").start)
+        raise Trouble("the daemon ends as soon as it has begun; see `lore daemon logs`")
 
     def _helped(self, help: object) -> None:
         trouble = import_module("lore.errors").LoreError
