@@ -12,6 +12,14 @@ from lore.connecting import wire
 from lore.embed.hashing import HashEmbedder
 
 
+@pytest.fixture(autouse=True, scope="session")
+def strangers() -> Iterator[None]:
+    """Daemons of tests leave the conversations of whoever runs the tests alone."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LORE_INGEST_PAUSED", "yes")
+        yield
+
+
 @pytest.fixture
 def clock() -> Clock:
     return Clock()

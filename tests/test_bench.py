@@ -63,3 +63,12 @@ def test_clients_of_a_killed_daemon_lose_nothing_and_work_on(tmp_path: Path) -> 
     assert (kill["kills"], kill["lost"], kill["twice"], kill["failed"], kill["stuck"]) == (2, 0, 0, 0, 0)
     assert kill["acknowledged"] > 0
     assert kill["doctor"] == "clean"
+
+
+def test_ingest_reads_transcripts_once_and_finds_new_lines(tmp_path: Path) -> None:
+    report = tmp_path / "ingest.json"
+    run("bench.ingest", "--megabytes", "3", "--files", "2", "--json", str(report))
+    figures = json.loads(report.read_text())
+    assert figures["first"]["turns"] == figures["turns"] > 0
+    assert figures["second"]["turns"] == figures["second"]["bytes"] == 0
+    assert len(figures["append_to_found_ms"]) == 5

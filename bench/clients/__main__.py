@@ -31,6 +31,7 @@ def main() -> None:
     signal.signal(signal.SIGTERM, _leave)
     for name in [name for name in os.environ if name.startswith("LORE_") or name == "MEMORY_FILE_PATH"]:
         del os.environ[name]
+    os.environ["LORE_INGEST_PAUSED"] = "yes"
     parts = list(PARTS) if "all" in options.parts else options.parts
     reports: dict[str, Any] = {}
     for name in parts:

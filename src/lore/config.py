@@ -14,6 +14,7 @@ from lore.text import listed
 
 FILE_NAME = "config.toml"
 DATABASE_NAME = "memory.db"
+IGNORE_LIST = "ignore"
 NAMESPACE_LIMIT = 100
 
 
@@ -63,7 +64,8 @@ class Tuning:
 class Config(Tuning):
     """Every setting. A field `x` is `x` in the file and `LORE_X` in the environment.
 
-    idle_minutes: after so many without a question the daemon dozes.
+    idle_minutes: after so many without a question the daemon dozes. ingest_sources: whose transcripts it
+    reads, comma-separated. ingest_paused: none for now. ingest_poll_seconds: how often it looks unasked.
     """
 
     data_dir: Path = Path("~/.lore")
@@ -73,6 +75,9 @@ class Config(Tuning):
     surfaces: str = "tree"
     embedding_model: str = "gte-small"
     idle_minutes: float = 10.0
+    ingest_sources: str = "all"
+    ingest_paused: bool = False
+    ingest_poll_seconds: float = 30.0
 
     @property
     def database(self) -> Path:
@@ -80,7 +85,12 @@ class Config(Tuning):
         return self.db_path if self.db_path is not None else self.data_dir / DATABASE_NAME
 
 
-FILE_KEYS: Mapping[str, str] = {"database.path": "db_path"}
+FILE_KEYS: Mapping[str, str] = {
+    "database.path": "db_path",
+    "ingestion.sources": "ingest_sources",
+    "ingestion.paused": "ingest_paused",
+    "ingestion.poll_interval_secs": "ingest_poll_seconds",
+}
 """Keys that have another name in the file; all others are called as the field."""
 ALIASES: Mapping[str, str] = {"w_memory": "w_score"}
 """Second names, in the file and in the environment; where both are given, the field's own name counts."""
@@ -150,6 +160,8 @@ def _value(name: str, value: Any) -> Any:
     if name in PATHS:
         return _path(name, value)
     wanted = type(getattr(Config(), name))
+    if wanted is bool:
+        return _yes_or_no(name, value)
     if wanted in (int, float):
         return _number(name, value, wanted)
     if not isinstance(value, str) or not value.strip():
@@ -159,6 +171,16 @@ def _value(name: str, value: Any) -> Any:
     if name == "namespace" and (len(value) > NAMESPACE_LIMIT or not value.isprintable()):
         raise Invalid(f"namespace must be at most {NAMESPACE_LIMIT} printable characters, not {value!r}")
     return value
+
+
+def _yes_or_no(name: str, value: Any) -> bool:
+    """In the file true and false, in the environment also yes and no, 1 and 0."""
+    said = str(value).lower() if isinstance(value, bool | str) else ""
+    if said in ("true", "yes", "1"):
+        return True
+    if said in ("false", "no", "0"):
+        return False
+    raise Invalid(f"{name} must be true or false, not {value!r}")
 
 
 def _number(name: str, value: Any, wanted: type[int] | type[float]) -> int | float:

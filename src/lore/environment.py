@@ -27,5 +27,10 @@ def config_home() -> str:
     return given if os.path.isabs(given) else os.path.expanduser("~/.config")
 
 
+def of_clients(names: tuple[str, ...]) -> dict[str, str]:
+    """What the clients' own variables say, of these."""
+    return {name: value for name, value in os.environ.items() if name in names and value}
+
+
 def _ours(name: str) -> bool:
     return name.startswith(PREFIX) or name in BORROWED

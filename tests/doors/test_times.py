@@ -4,7 +4,7 @@ from datetime import datetime
 
 import pytest
 
-from lore.doors.cli.times import iso, moment, told
+from lore.doors.cli.times import iso, minute_after, moment, told
 from lore.errors import Invalid
 
 NOW = datetime(2026, 3, 10, 12, 0).timestamp()
@@ -48,6 +48,11 @@ def test_a_time_is_told_with_its_age() -> None:
     assert told(NOW - 7300, NOW).endswith("(2 hours ago)")
     assert told(NOW - 20 * 86_400, NOW).endswith("(2 weeks ago)")
     assert told(NOW + 5, NOW).endswith("(just now)")
+
+
+def test_the_day_is_told_only_when_it_is_another_one() -> None:
+    assert minute_after(NOW, NOW - 60) == "12:00"
+    assert minute_after(NOW, NOW - 86_400) == "2026-03-10 12:00"
 
 
 def test_programs_get_utc() -> None:

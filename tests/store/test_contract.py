@@ -13,7 +13,7 @@ import pytest
 from lore.errors import Invalid, NotFound, Unavailable
 from lore.model import SHARED, Cause, Filter, Link, LinkKind, Memory
 from lore.ranking.decay import DAY_SECONDS
-from lore.store import BACKENDS, Passage, Reader, Store, Suggestion
+from lore.store import BACKENDS, Bookmark, Passage, Reader, Store, Suggestion
 from lore.vectors import Vector, unit
 
 NOW = 1_800_000_000.0
@@ -913,6 +913,7 @@ QUESTIONS: dict[str, Callable[[Reader], Iterable[str]]] = {
     "get_suggestions": lambda reader: _proposed(reader.get_suggestions(KNOWN).values()),
     "suggestions_about": lambda reader: _proposed(reader.suggestions_about(KNOWN)),
     "pending_suggestions": lambda reader: _proposed(reader.pending_suggestions(100, 0.0)),
+    "bookmarks": lambda reader: [bookmark.path for bookmark in reader.bookmarks()],
 }  # fmt: skip
 NUMBERS = {"count", "counts", "count_pending_suggestions"}
 
@@ -927,6 +928,44 @@ def _proposed(suggestions: Iterable[Suggestion]) -> list[str]:
 
 def pair(id: str, one: str, other: str) -> Suggestion:
     return Suggestion(id=id, source=one, target=other, score=0.5, signals={}, created_at=NOW, updated_at=NOW)
+
+
+def bookmark(path: str, **changes: Any) -> Bookmark:
+    read = Bookmark(
+        path=path,
+        source="test",
+        device=2**64 - 1,
+        inode=2**63,
+        offset=10,
+        lines=1,
+        first="a",
+        last="b",
+        state={"calls": {"1": "search"}},
+        read_at=NOW,
+    )
+    return replace(read, **changes)
+
+
+def test_a_bookmark_moves(store: Store) -> None:
+    with store.transaction(SHARED, CAUSE, NOW) as writer:
+        writer.put_bookmark(bookmark("one"))
+        writer.put_bookmark(bookmark("two"))
+    moved = bookmark("one", offset=2**40, lines=7, last="c", state={})
+    with store.transaction(SHARED, CAUSE, NOW) as writer:
+        writer.put_bookmark(moved)
+        assert writer.bookmarks() == [moved, bookmark("two")]
+    assert store.reader(SHARED).bookmarks() == [moved, bookmark("two")]
+
+
+def test_a_bookmark_stays_where_it_was_if_the_transaction_fails(store: Store) -> None:
+    def fail() -> None:
+        with store.transaction(SHARED, CAUSE, NOW) as writer:
+            writer.put_bookmark(bookmark("one"))
+            raise NotFound("no")
+
+    with pytest.raises(NotFound):
+        fail()
+    assert store.reader(SHARED).bookmarks() == []
 
 
 def society(store: Store) -> None:
@@ -945,6 +984,7 @@ def society(store: Store) -> None:
         store.touch([names["root"], names["leaf"]], {}, NOW, together=True)
         with store.transaction(who, CAUSE, NOW) as writer:
             writer.put_suggestions([pair(f"{who}-pair", names["friend"], names["root"])])
+            writer.put_bookmark(bookmark(f"{who}-file"))
     keep(
         store,
         below("theirs-root", "shared-friend", id="theirs-cross"),

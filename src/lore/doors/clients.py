@@ -89,6 +89,10 @@ class Clients:
         """Whether anybody wants to be told of changes."""
         return any(client.listens for client in self._present)
 
+    def used(self) -> None:
+        """Something has happened that shows that agents are at work."""
+        self._used_at = time.monotonic()
+
     def portraits(self) -> list[dict[str, object]]:
         """Who is there, the longest first."""
         return [client.portrait() for client in sorted(self._present, key=lambda client: client.since)]
@@ -178,7 +182,7 @@ class Clients:
 
     def _heard(self, client: Client) -> None:
         client.messages += 1
-        self._used_at = time.monotonic()
+        self.used()
 
 
 def _self() -> dict[str, str]:

@@ -10,22 +10,27 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import anyio
 import anyio.to_thread
 from anyio.abc import Listener, SocketAttribute, SocketListener, SocketStream, TaskGroup
 
-from lore.config import Config
+from lore.config import IGNORE_LIST, Config
 from lore.connecting import wire
 from lore.doors.clients import Clients
 from lore.doors.dozing import doze
+from lore.doors.gathering import Gathering
 from lore.doors.locking import Held, holding, still_holding
 from lore.doors.place import LOOPBACK, Place
 from lore.doors.speech import FINISH_SECONDS
 from lore.doors.state import State, write_whole
 from lore.engine import Lore
+from lore.environment import of_clients
 from lore.errors import Unavailable
+from lore.model import Filter
+from lore.transcripts.sources import VARIABLES, chosen
 from lore.version import VERSION
 
 WAIT_SECONDS = 20.0
@@ -87,6 +92,9 @@ class Daemon:
         """The socket and what there is to say, if it is to doze after the end."""
         self._state = State(place.status)
         self._started_at = time.time()
+        wanted = chosen(config.ingest_sources)
+        ignore_list = config.data_dir / IGNORE_LIST
+        self._gathering = Gathering(lore, wanted, Path.home(), of_clients(VARIABLES), ignore_list)
 
     async def serve(self) -> None:
         stopping = anyio.Event()
@@ -96,11 +104,13 @@ class Daemon:
         async with anyio.create_task_group() as chores:
             chores.start_soon(_stop_on_signal, stopping)
             chores.start_soon(self._rest, stopping)
+            chores.start_soon(self._gather)
             self._state.begin()
             async with anyio.create_task_group() as connections:
                 await self._accept(connections, token, stopping)
                 logger.info("stopping: what has begun is finished")
                 connections.cancel_scope.deadline = anyio.current_time() + LAST_SECONDS
+            self._gathering.end()
             chores.cancel_scope.cancel()
 
     async def _accept(self, connections: TaskGroup, token: str, stopping: anyio.Event) -> None:
@@ -113,6 +123,18 @@ class Daemon:
             logger.info("lore %s serves %s at %s", VERSION, self._lore.store.location, self._address)
             await stopping.wait()
             accepting.cancel_scope.cancel()
+
+    async def _gather(self) -> None:
+        """Read on in the transcripts of agents, whenever they have written."""
+        if self._config.ingest_paused:
+            return
+        async for _ in self._gathering.changes(self._config.ingest_poll_seconds):
+            if changed := await anyio.to_thread.run_sync(self._gathering.changed):
+                with self._state.doing("ingesting"):
+                    done = await anyio.to_thread.run_sync(self._gathering.read, changed)
+                if done.turns:
+                    self._clients.used()
+                    logger.info("read %d new turns of %d sessions", done.turns, done.sessions)
 
     async def _rest(self, stopping: anyio.Event) -> None:
         """When nobody has asked for anything for a while, doze, or at least give memory back."""
@@ -143,7 +165,7 @@ class Daemon:
             "uptime_seconds": time.time() - self._started_at,
             "memories": status.counts.memories,
             "pending": status.pending,
-            "staged_turns": 0,
+            "staged_turns": self._lore.count(Filter(kinds=frozenset({"turn"}))),
             "last_consolidation_at": None,
             "store": status.location,
             "socket": self._address,

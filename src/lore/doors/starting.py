@@ -21,7 +21,10 @@ LEVELS = ("INFO", "WARNING", "ERROR", "CRITICAL")
 KILLED = 9
 CHILDREN: "list[subprocess.Popen[bytes]]" = []
 """The daemons that this process has started: when one has died, its parent has to take notice."""
-RESIDENT = ("LORE_EMBEDDING_MODEL", "LORE_VECTOR_STORE", "LORE_IDLE_MINUTES")
+RESIDENT = (
+    *("LORE_EMBEDDING_MODEL", "LORE_VECTOR_STORE", "LORE_IDLE_MINUTES"),
+    *("LORE_INGEST_SOURCES", "LORE_INGEST_PAUSED", "LORE_INGEST_POLL_SECONDS"),
+)
 """The variables that are a daemon's own; all others belong to a client and come with its hello."""
 
 

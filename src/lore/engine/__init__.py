@@ -1,7 +1,7 @@
 """The menu: what Lore can do. Each verb is a file; this passes it the parts it may touch."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -10,6 +10,8 @@ from lore.engine.background import Background
 from lore.engine.embed import embed
 from lore.engine.forget import forget, restore
 from lore.engine.graph import Graph
+from lore.engine.importing import import_file
+from lore.engine.ingest import Ingested, ingest
 from lore.engine.known import Known, known
 from lore.engine.link import link, unlink
 from lore.engine.rate import Rated, Rating, rate
@@ -46,6 +48,8 @@ from lore.model import (
 from lore.ranking.policy import POLICIES, Policy
 from lore.store import Reader, Store
 from lore.text import clean, storable
+from lore.transcripts.imports import Format
+from lore.transcripts.sources import Source
 
 REASON_LIMIT_BYTES = 1_000
 NAMESPACE_LIMIT_BYTES = 400
@@ -172,6 +176,41 @@ class Lore:
         )
         self.background.wake(at_once=any(draft.at_once for draft in drafts))
         return memories
+
+    def ingest(
+        self, path: Path, source: Source, ignored: Callable[[str], bool] = lambda folder: False
+    ) -> Iterator[Ingested]:
+        """Read on in a client's transcript; what came of each part, as soon as it is kept.
+
+        ignored: of a folder, whether what was said there is left out.
+        """
+        for done in ingest(
+            path,
+            source,
+            store=self.store,
+            namespace=self.namespace,
+            cause=self._cause("ingest"),
+            now=self.clock(),
+            ignored=ignored,
+        ):
+            self.background.wake()
+            yield done
+
+    def import_file(
+        self, path: Path, *, format: Format | None = None, session: str = ""
+    ) -> Iterator[Ingested]:
+        """Keep what a file says; what came of each part. A second time there is nothing new in it."""
+        for done in import_file(
+            path,
+            format=format,
+            session=session,
+            store=self.store,
+            namespace=self.namespace,
+            cause=self._cause("import"),
+            now=self.clock(),
+        ):
+            self.background.wake()
+            yield done
 
     def revise(self, revision: Revision, reason: str = "") -> Memory:
         """Change a memory; what it said before stays in its history."""

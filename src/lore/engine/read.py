@@ -1,8 +1,10 @@
 """read: take one memory → find its place and ties → reinforce it and lend attention to its neighbours."""
 
+from dataclasses import replace
+
 from lore.engine.use import count_use
 from lore.errors import Invalid, NotFound
-from lore.model import Branch, Filter, Memory, Reading
+from lore.model import VERBATIM, Branch, Filter, Memory, Reading
 from lore.ranking.decay import relevance
 from lore.ranking.graph import spread
 from lore.store import Reader, Store
@@ -36,8 +38,10 @@ def look_at(id: str, *, reader: Reader, now: float) -> Reading:
 
 
 def roots(*, reader: Reader, now: float, where: Filter, limit: int) -> list[Branch]:
-    """The tops of the trees, the most relevant first."""
+    """The tops of the trees, the most relevant first; conversations only if they are asked for."""
     _at_least("limit", limit, 1)
+    if not where.kinds:
+        where = replace(where, other_kinds=where.other_kinds | VERBATIM)
     traces = sorted(reader.roots(where), key=lambda trace: (-relevance(trace, now), trace.id))[:limit]
     return _branches([trace.id for trace in traces], 0, reader, now)
 

@@ -8,7 +8,7 @@ from typing import Any
 from lore.engine.link import check_tie, made, tied
 from lore.engine.sense import Sense
 from lore.errors import Duplicate, Invalid, NotFound
-from lore.model import Cause, Draft, Filter, Memory, Tie, new_id
+from lore.model import VERBATIM, Cause, Draft, Filter, Memory, Tie, new_id
 from lore.ranking.graph import bond
 from lore.store import Reader, Store, Writer
 from lore.text import clean, passage_of, preview, storable
@@ -135,7 +135,7 @@ def _updates(draft: Draft, vector: Vector, reader: Reader, sense: Sense) -> tupl
     if draft.updates_above is None:
         return ()
     threshold, said = draft.updates_above, {tie.target for tie in draft.ties}
-    nearest = reader.near(vector, sense.model, UPDATES_LIMIT, Filter())
+    nearest = reader.near(vector, sense.model, UPDATES_LIMIT, Filter(other_kinds=VERBATIM))
     alike = {id: sense.likeness(cosine) for id, cosine in nearest.items() if id not in said}
     return tuple(
         Tie(source="", target=id, type="updates", weight=bond(likeness))

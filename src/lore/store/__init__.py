@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
-from lore.store.base import Passage, Reader, Store, Suggestion, Writer
+from lore.store.base import Bookmark, Passage, Reader, Store, Suggestion, Writer
 from lore.store.sqlite import SqliteStore
 
-__all__ = ["BACKENDS", "Passage", "Reader", "Store", "Suggestion", "Writer"]
+__all__ = ["BACKENDS", "Bookmark", "Passage", "Reader", "Store", "Suggestion", "Writer"]
 
 BACKENDS: dict[str, Callable[..., Store]] = {"sqlite": SqliteStore}

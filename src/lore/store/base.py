@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from lore.model import Cause, Counts, Entry, Filter, Finding, Link, Memory, Order, Trace
 from lore.vectors import Vector
@@ -46,6 +46,25 @@ class Suggestion:
     updated_at: float
     type: str = ""
     status: SuggestionStatus = "pending"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bookmark:
+    """How far a transcript was read. device, inode: the file, whatever it is called.
+
+    first, last: prints of its first line and of what was read last. state: what its reader has to remember.
+    """
+
+    path: str
+    source: str
+    device: int
+    inode: int
+    offset: int
+    lines: int
+    first: str
+    last: str
+    state: Mapping[str, Any]
+    read_at: float
 
 
 class Reader(ABC):
@@ -154,6 +173,11 @@ class Reader(ABC):
     def count_pending_suggestions(self) -> int:
         """How many are still to be judged."""
 
+    # --- transcripts
+    @abstractmethod
+    def bookmarks(self) -> list[Bookmark]:
+        """How far each transcript was read, by path."""
+
     # --- the past
     @abstractmethod
     def history(self, id: str) -> list[Entry]:
@@ -189,6 +213,10 @@ class Writer(Reader):
     @abstractmethod
     def expire_suggestions(self, before: float) -> int:
         """Drop those that nobody has judged since; judged ones stay, so that a no remains a no."""
+
+    @abstractmethod
+    def put_bookmark(self, bookmark: Bookmark) -> None:
+        """Insert or replace by path. The journal does not copy it."""
 
 
 class Store(ABC):

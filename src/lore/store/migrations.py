@@ -177,5 +177,21 @@ MIGRATIONS: dict[str, str] = {
     "0004 changed words are marked, not dug out": """
         INSERT INTO words (words, rank) VALUES ('secure-delete', 0);
     """,  # to dig them out cost two thirds of every change, and the journal keeps the old text anyway
+    "0005 bookmarks in transcripts": """
+        CREATE TABLE bookmark (
+            namespace TEXT NOT NULL,
+            path TEXT NOT NULL,
+            source TEXT NOT NULL,
+            device TEXT NOT NULL,
+            inode TEXT NOT NULL,
+            offset INTEGER NOT NULL,
+            lines INTEGER NOT NULL,
+            first TEXT NOT NULL,
+            last TEXT NOT NULL,
+            state TEXT NOT NULL,
+            read_at REAL NOT NULL,
+            PRIMARY KEY (namespace, path)
+        ) STRICT, WITHOUT ROWID;
+    """,
 }
 """Expand first, contract in a later release: an older Lore may still have the file open."""

@@ -10,8 +10,8 @@ from typing import Any, Literal, cast
 import numpy as np
 
 from lore.model import Cause, Counts, Entry, Filter, Link, Memory, Order, Trace
-from lore.store import sql, suggesting
-from lore.store.base import Meeting, Reader, Suggestion
+from lore.store import bookmarking, sql, suggesting
+from lore.store.base import Bookmark, Meeting, Reader, Suggestion
 from lore.store.meaning import Meaning, Scope
 from lore.vectors import Vector, unpacked
 
@@ -320,6 +320,11 @@ class SqlReader(Reader):
     def _suggestions(self, condition: str, **parameters: Any) -> list[Suggestion]:
         rows = suggesting.ROWS.format(sight=f"{self._sight('s')} AND {self._sight('e')}")
         return [suggesting.suggestion_of(row) for row in self._rows(f"{rows} AND {condition}", **parameters)]
+
+    # --- transcripts
+    def bookmarks(self) -> list[Bookmark]:
+        rows = self._rows(bookmarking.ROWS.format(sight=self._sight("b")))
+        return [bookmarking.bookmark_of(row) for row in rows]
 
     # --- the past
     def history(self, id: str) -> list[Entry]:

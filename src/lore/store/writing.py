@@ -9,8 +9,8 @@ import numpy as np
 
 from lore.errors import Invalid, NotFound, Unavailable
 from lore.model import SHARED, Cause, Link, Memory, new_id
-from lore.store import sql, suggesting
-from lore.store.base import Suggestion, Writer
+from lore.store import bookmarking, sql, suggesting
+from lore.store.base import Bookmark, Suggestion, Writer
 from lore.store.index.codes import code_of
 from lore.store.meaning import Meaning
 from lore.store.reading import SqlReader
@@ -161,6 +161,9 @@ class SqlWriter(SqlReader, Writer):
 
     def expire_suggestions(self, before: float) -> int:
         return len(self._source(suggesting.EXPIRE, {"before": before}))
+
+    def put_bookmark(self, bookmark: Bookmark) -> None:
+        self._rows(bookmarking.PUT, **bookmarking.columns_of(bookmark))
 
     def _note(self, noun: str, id: str, before: Any, after: Any) -> None:
         entry = {"noun": noun, "id": id, "before": _json(before), "after": _json(after)}

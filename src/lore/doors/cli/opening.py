@@ -40,15 +40,16 @@ def opened(flags: Flags) -> Iterator["Lore"]:
     """A Lore that waits for its model: a person asks once and wants the best answer."""
     line = _line(flags)
     if line is None:
-        with _direct(flags) as lore:
+        with directly(flags) as lore:
             yield lore
     else:
-        with closing(Remote(line, partial(_direct, flags))) as remote:
+        with closing(Remote(line, partial(directly, flags))) as remote:
             yield cast("Lore", remote)
 
 
 @contextmanager
-def _direct(flags: Flags) -> Iterator["Lore"]:
+def directly(flags: Flags) -> Iterator["Lore"]:
+    """The store itself, whether a daemon runs or not."""
     config = settings(flags)
     lore: Lore = import_module("lore.connecting").wire(config, patient=True)
     try:

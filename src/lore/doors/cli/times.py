@@ -33,7 +33,18 @@ def iso(at: float) -> str:
 
 def told(at: float, now: float) -> str:
     """For people: local time, and how long ago that was."""
-    return f"{datetime.fromtimestamp(at):%Y-%m-%d %H:%M} ({_ago(now - at)})"
+    return f"{minute(at)} ({_ago(now - at)})"
+
+
+def minute(at: float) -> str:
+    """For tables: local time to the minute."""
+    return f"{datetime.fromtimestamp(at):%Y-%m-%d %H:%M}"
+
+
+def minute_after(at: float, before: float) -> str:
+    """Like minute; without the day if that is the one of `before`."""
+    then = datetime.fromtimestamp(at)
+    return f"{then:%H:%M}" if then.date() == datetime.fromtimestamp(before).date() else minute(at)
 
 
 def span(seconds: float) -> str:

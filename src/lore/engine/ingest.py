@@ -1,0 +1,330 @@
+"""ingest: read on in a transcript → turns → memories under their session, and the bookmark with them."""
+
+import uuid
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from lore.engine.link import made
+from lore.errors import LoreError, Unavailable
+from lore.model import Cause, Link, LinkKind, Memory, Tie
+from lore.redact import redact
+from lore.store import Bookmark, Reader, Store, Writer
+from lore.text import preview
+from lore.transcripts.base import Heading, LineReader, Said, Turn
+from lore.transcripts.growing import BEGINNING, Growing, Watermark, first_print, identity, still_true
+from lore.transcripts.project import Project, project_of
+from lore.transcripts.sources import Source
+
+TURN, SESSION = "turn", "session"
+BATCH = 200
+"""How many turns are kept at once: a fraction of a second, in which other writers wait."""
+IMPORTANCE = {"user": 0.3, "assistant": 0.2, "summary": 0.4, "tool": 0.1}
+SPEAKERS = {"user": "the user", "assistant": "the assistant", "summary": "a summary", "tool": "a tool"}
+NEIGHBOUR = 200
+"""Characters of the turn before that are indexed with a turn."""
+TITLE = 80
+REMEMBERED = 20
+"""Of how many sessions of a file the last turn is remembered."""
+LONGEST_BYTES = 49_000
+NAMES = uuid.UUID("7b0c6b1e-5d0f-4c55-9a5e-0d6f2f0b8c11")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ingested:
+    """What came of reading: new turns, those that had changed, new sessions; secrets by kind; bytes read."""
+
+    turns: int = 0
+    changed: int = 0
+    sessions: int = 0
+    bytes: int = 0
+    redacted: Mapping[str, int] = field(default_factory=dict)
+
+    def __add__(self, other: "Ingested") -> "Ingested":
+        return Ingested(
+            turns=self.turns + other.turns,
+            changed=self.changed + other.changed,
+            sessions=self.sessions + other.sessions,
+            bytes=self.bytes + other.bytes,
+            redacted=Counter(self.redacted) + Counter(other.redacted),
+        )
+
+
+def ingest(
+    path: Path,
+    source: Source,
+    *,
+    store: Store,
+    namespace: str,
+    cause: Cause,
+    now: float,
+    ignored: Callable[[str], bool],
+) -> Iterator[Ingested]:
+    """Read a file on from where it was left; what came of each batch, as soon as it is kept.
+
+    ignored: of a folder, whether what was said there is left out.
+    """
+    try:
+        with path.open("rb") as file:
+            mark, state = _left_off(str(path), file, store.reader(namespace))
+            growing = Growing(file, mark)
+            lines = source.reader(str(path), state.get("reader", {}))
+            keeping = _Keeping(source.name, namespace, cause, now, dict(state.get("last", {})))
+            device, inode = identity(file)
+            before = mark.offset
+            for batch in _batches(growing, lines):
+                mark = growing.mark
+                left = Bookmark(
+                    path=str(path),
+                    source=source.name,
+                    device=device,
+                    inode=inode,
+                    offset=mark.offset,
+                    lines=mark.lines,
+                    first=mark.first,
+                    last=mark.last,
+                    state={"reader": lines.state},
+                    read_at=now,
+                )
+                done = keeping.keep([one for one in batch if not ignored(one.folder)], left, store)
+                yield replace(done, bytes=mark.offset - before)
+                before = mark.offset
+    except OSError as error:
+        raise Unavailable(f"{path} cannot be read: {error.strerror}") from error
+
+
+def keep_all(
+    said: Iterable[Said], source: str, *, store: Store, namespace: str, cause: Cause, now: float
+) -> Iterator[Ingested]:
+    """Keep what was said, whoever read it; what came of each batch. What is known already is not new."""
+    keeping = _Keeping(source, namespace, cause, now, {})
+    for batch in _parted(said):
+        yield keeping.keep(batch, None, store)
+
+
+def _parted(said: Iterable[Said]) -> Iterator[list[Said]]:
+    """Some at a time. What comes before something that cannot be read is not lost with it."""
+    batch: list[Said] = []
+    try:
+        for one in said:
+            batch.append(one)
+            if len(batch) >= BATCH:
+                yield batch
+                batch = []
+    except LoreError:
+        if batch:
+            yield batch
+        raise
+    if batch:
+        yield batch
+
+
+def _left_off(path: str, file: BinaryIO, reader: Reader) -> tuple[Watermark, Mapping[str, Any]]:
+    """Known by its identity, then by its path, then by its first line; only if it has merely grown since."""
+    here, first = identity(file), first_print(file)
+    known = reader.bookmarks()
+    for same in (
+        [mark for mark in known if (mark.device, mark.inode) == here],
+        [mark for mark in known if mark.path == path],
+        [mark for mark in known if first and mark.first == first],
+    ):
+        for bookmark in same:
+            mark = Watermark(
+                offset=bookmark.offset, lines=bookmark.lines, first=bookmark.first, last=bookmark.last
+            )
+            if still_true(mark, file):
+                return mark, bookmark.state
+    return BEGINNING, {}
+
+
+def _batches(growing: Growing, lines: LineReader) -> Iterator[list[Said]]:
+    """What the lines say, some at a time; the last one may be empty, but has moved the mark."""
+    batch: list[Said] = []
+    read = 0
+    for number, line in growing:
+        read += 1
+        batch += lines.read(number, line)
+        if len(batch) >= BATCH:
+            yield batch
+            batch, read = [], 0
+    if read:
+        yield batch
+
+
+class _Keeping:
+    """Turns of one file become memories. last: of each session, the turn before the next, and its words.
+
+    A heading waits for the first turn of its session.
+    """
+
+    def __init__(
+        self, source: str, namespace: str, cause: Cause, now: float, last: dict[str, Sequence[str]]
+    ) -> None:
+        self._source = source
+        self._namespace = namespace
+        self._cause = cause
+        self._now = now
+        self._last = last
+        self._waiting: dict[str, Heading] = {}
+        self._projects: dict[tuple[str, str], Project | None] = {}
+
+    def keep(self, batch: Sequence[Said], bookmark: Bookmark | None, store: Store) -> Ingested:
+        """All of a batch and the bookmark behind it, if there is one, in one transaction."""
+        hidden: Counter[str] = Counter()
+        said = [_clean(one, hidden) for one in batch if isinstance(one, Turn)]
+        turns = {self._id(turn.uuid): turn for turn in said if turn.text}
+        headings = self._waiting | {one.session: one for one in batch if isinstance(one, Heading)}
+        with store.transaction(self._namespace, self._cause, self._now) as writer:
+            known = writer.get(turns, forgotten=True)
+            fresh = {id: turn for id, turn in turns.items() if id not in known}
+            sessions = self._keep_sessions(list(fresh.values()), headings, writer)
+            memories, links = self._told(turns, known)
+            writer.put(memories)
+            writer.put_links(links)
+            changed = [
+                replace(memory, content=turns[id].text, updated_at=self._now)
+                for id, memory in known.items()
+                if memory.content != turns[id].text and memory.forgotten_at is None
+            ]
+            writer.put(changed)
+            if bookmark is not None:
+                writer.put_bookmark(replace(bookmark, state={**bookmark.state, "last": self._last}))
+        return Ingested(turns=len(fresh), changed=len(changed), sessions=sessions, redacted=hidden)
+
+    def _id(self, name: str) -> str:
+        """The same wherever and however often it is read, so that nothing is kept twice."""
+        return str(uuid.uuid5(NAMES, "\0".join((self._namespace, self._source, name))))
+
+    def _keep_sessions(self, turns: Sequence[Turn], headings: Mapping[str, Heading], writer: Writer) -> int:
+        """The sessions of these turns, called by their heading or by what the user said first."""
+        by_session: dict[str, list[Turn]] = {}
+        for turn in turns:
+            by_session.setdefault(turn.session, []).append(turn)
+        ids = {self._session(name): name for name in (*by_session, *headings)}
+        known = writer.get(ids, forgotten=True)
+        new = [
+            self._session_memory(id, by_session[name], headings.get(name))
+            for id, name in ids.items()
+            if id not in known and name in by_session
+        ]
+        renamed = [
+            replace(memory, title=title, content=title, updated_at=self._now)
+            for id, memory in known.items()
+            if (title := _title(headings.get(ids[id]))) and title != memory.title
+        ]
+        writer.put([*new, *renamed])
+        there = {*by_session, *(ids[id] for id in known)}
+        self._waiting = {name: heading for name, heading in headings.items() if name not in there}
+        return len(new)
+
+    def _session(self, name: str) -> str:
+        return self._id(f"session\0{name}")
+
+    def _session_memory(self, id: str, turns: Sequence[Turn], heading: Heading | None) -> Memory:
+        first = next((turn for turn in turns if turn.role == "user"), turns[0])
+        title = _title(heading) or preview(first.text, TITLE)
+        project = self._project(first)
+        at = self._now if first.at is None else first.at
+        told = {"folder": first.folder, "branch": first.branch, "parent": heading.parent if heading else ""}
+        return Memory(
+            id=id,
+            namespace=self._namespace,
+            kind=SESSION,
+            title=title,
+            content=title,
+            importance=IMPORTANCE["tool"],
+            source=self._source,
+            source_type="transcript",
+            session=first.session,
+            channel=project.key if project else "",
+            metadata={name: value for name, value in told.items() if value},
+            created_at=at,
+            updated_at=at,
+        )
+
+    def _told(
+        self, turns: Mapping[str, Turn], known: Mapping[str, Memory]
+    ) -> tuple[list[Memory], list[Link]]:
+        """The memories of new turns in their order, below their session and behind the turn before."""
+        memories, links = [], []
+        for id, turn in turns.items():
+            if id not in known:
+                before, words = self._last.get(turn.session, ("", ""))
+                memories.append(self._memory(id, turn, words))
+                links.append(self._link(self._session(turn.session), id, "hierarchical"))
+                if before:
+                    links.append(self._link(before, id, "temporal"))
+            self._last.pop(turn.session, None)
+            self._last[turn.session] = (id, preview(turn.text, NEIGHBOUR))
+        for old in list(self._last)[:-REMEMBERED]:
+            del self._last[old]
+        return memories, links
+
+    def _link(self, source: str, target: str, kind: LinkKind) -> Link:
+        return made(Tie(source=source, target=target, kind=kind), self._cause.verb, self._now)
+
+    def _memory(self, id: str, turn: Turn, words_before: str) -> Memory:
+        project = self._project(turn)
+        at = self._now if turn.at is None else turn.at
+        told = {
+            "uuid": turn.uuid,
+            "line": turn.line,
+            "folder": turn.folder,
+            "branch": turn.branch,
+            "model": turn.model,
+            "tool": turn.tool,
+            "agent": turn.agent,
+            "failed": turn.failed,
+            "reasoning": turn.reasoning,
+        }
+        return Memory(
+            id=id,
+            namespace=self._namespace,
+            kind=TURN,
+            type=turn.role,
+            content=turn.text,
+            context=_context(turn, project, words_before),
+            importance=IMPORTANCE[turn.role],
+            source=self._source,
+            source_type="transcript",
+            session=turn.session,
+            channel=project.key if project else "",
+            metadata={name: value for name, value in told.items() if value},
+            created_at=at,
+            updated_at=at,
+        )
+
+    def _project(self, turn: Turn) -> Project | None:
+        place = (turn.folder, turn.remote)
+        if place not in self._projects:
+            self._projects[place] = project_of(*place)
+        return self._projects[place]
+
+
+def _title(heading: Heading | None) -> str:
+    return preview(heading.title, TITLE) if heading and heading.title.strip() else ""
+
+
+def _clean(turn: Turn, hidden: Counter[str]) -> Turn:
+    """Without secrets, and storable; what was hidden is counted."""
+    text, reasoning = redact(_storable(turn.text)), redact(_storable(turn.reasoning))
+    hidden.update(text.found)
+    hidden.update(reasoning.found)
+    return replace(turn, text=text.text.strip(), reasoning=reasoning.text)
+
+
+def _storable(text: str) -> str:
+    """As much as a memory holds, in characters that can be stored."""
+    return text.replace("\0", "").encode("utf-8", "replace")[:LONGEST_BYTES].decode("utf-8", "ignore")
+
+
+def _context(turn: Turn, project: Project | None, words_before: str) -> str:
+    """What is found by, but not shown: who spoke, when, where, and what was said just before."""
+    speaker = f"{SPEAKERS[turn.role]} {turn.tool}".strip()
+    when = "" if turn.at is None else datetime.fromtimestamp(turn.at, UTC).strftime("%A %d %B %Y")
+    where = " ".join(part for part in (project.name if project else "", turn.branch) if part)
+    told = ", ".join(part for part in (speaker, when, where) if part)
+    return f"{told}\n{words_before}".strip()

@@ -1,0 +1,303 @@
+"""Codex: the rollout of a session, in either of its two forms; a fork begins with what its parent said.
+
+The paginated form tells each thing as an item that is completed, the legacy form as an event. Both are read;
+what one of them has told in a turn is not taken from the other again. What stands in a message to the model
+is never read: a person's words and what the client put around them cannot be told apart there.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any, Literal, TypeAlias
+from uuid import UUID
+
+from lore.transcripts import codex_tools, fields, words
+from lore.transcripts.base import Heading, Role, Said, State, Turn
+from lore.transcripts.lines import keep_last, name_of, named, record_of, texts_of
+
+NAME = "codex"
+
+Source: TypeAlias = Literal["item", "event"]
+TYPES = re.compile(rb'"type":\s*"(\w+)"')
+BOOKKEEPING = {
+    (b"world_state",), (b"token_usage_record",),
+    (b"response_item", b"message"), (b"response_item", b"reasoning"), (b"response_item", b"compaction"),
+    (b"event_msg", b"token_count"), (b"event_msg", b"thread_settings_applied"),
+}  # fmt: skip
+"""How lines begin that say nothing here; they are the largest ones."""
+BEGINNING = 400
+UUID_IN_NAME = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+REQUEST = "## My request for Codex:"
+"""Stands between what an editor adds and what a person wrote."""
+REPLAY_SECONDS = 5.0
+"""A fork writes what its parent said in one go, at its own beginning."""
+MOST_SESSIONS = 16
+MOST_CALLS = 32
+MOST_SAID = 256
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    number: int
+    at: float | None
+    payload: dict[str, Any]
+
+
+class Reader:
+    """Reads one rollout.
+
+    sessions: the file's own first, then those that it replays; guessed are those that it only names. opened:
+    when it was begun. turn: the one that is going on; asked: how many there were, where they have no names.
+    said: how often each source said a thing in this turn. calls: what was asked of tools, and who told how it
+    ended. thought: what the model thought before its next word.
+    """
+
+    def __init__(self, path: str, state: Mapping[str, Any]) -> None:
+        self._stem = named(PurePath(path).name.split(".")[0])
+        self._uuids = UUID_IN_NAME.findall(self._stem)
+        self.state: State = {
+            "sessions": [], "opened": None, "turn": "", "asked": 0, "model": "", "folder": "",
+            "said": {}, "calls": {}, "thought": "", **deepcopy(dict(state)),
+        }  # fmt: skip
+
+    def read(self, number: int, line: bytes) -> Sequence[Said]:
+        types = tuple(TYPES.findall(line[:BEGINNING])[:2])
+        if types in BOOKKEEPING or types[:1] in BOOKKEEPING:
+            return []
+        record = record_of(line)
+        told = _Line(number, words.moment(record.get("timestamp")), fields.mapping(record.get("payload")))
+        if self.state["opened"] is None:
+            self.state["opened"] = told.at
+        match record.get("type"):
+            case "session_meta":
+                return self._meta(told)
+            case "turn_context":
+                self._context(told.payload)
+            case "compacted":
+                return self._say(told, "summary", fields.text(told.payload.get("message")), "event")
+            case "response_item":
+                return self._response(told)
+            case "event_msg":
+                return self._event(told)
+        return []
+
+    # --- sessions and turns
+
+    def _meta(self, line: _Line) -> list[Said]:
+        meta = line.payload
+        if not (id := named(meta.get("id"))):
+            return []
+        git, parent = fields.mapping(meta.get("git")), named(meta.get("parent_thread_id"))
+        sent = bool(parent) or "subagent" in fields.mapping(meta.get("source"))
+        root = named(meta.get("session_id"))
+        session = _session(
+            id,
+            session=(root if root not in ("", id) else parent or id) if sent else id,
+            agent=id if sent else "",
+            folder=named(meta.get("cwd")),
+            branch=named(git.get("branch")),
+            remote=named(git.get("repository_url")),
+        )
+        came_from = named(meta.get("forked_from_id")) or parent
+        self._know(session, came_from, line.number)
+        at = words.moment(meta.get("timestamp"))
+        return [Heading(session=id, folder=session["folder"], parent=came_from, at=at)]
+
+    def _know(self, session: dict[str, Any], came_from: str, number: int) -> None:
+        """Note a session, and that it came from another; one that is told of again has only changed."""
+        sessions: list[dict[str, Any]] = self.state["sessions"]
+        if not sessions and number > 1 and self._uuids:  # the first line was lost
+            sessions.append(_session(self._uuids[-1]))
+        known = {one["id"]: place for place, one in enumerate(sessions)}
+        place = known.get(session["id"], len(sessions))
+        sessions[place : place + 1] = [{**session, "guessed": False}]
+        if came_from and came_from not in {*known, session["id"]}:
+            sessions.append(_session(came_from, folder=session["folder"]))
+        del sessions[MOST_SESSIONS:]
+
+    def _owner(self, line: _Line, turn: str) -> dict[str, Any]:
+        """Whose turn it is: names of turns tell when they began, and so do those of sessions."""
+        sessions: list[dict[str, Any]] = self.state["sessions"] or [_session([self._stem, *self._uuids][-1])]
+        if began := _born(turn):
+            born = [one for one in sessions if (_born(one["id"]) or began) <= began]
+            return max(born, key=lambda one: _born(one["id"]) or 0.0) if born else sessions[-1]
+        told = [one for one in sessions[1:] if not one["guessed"]]
+        opened = self.state["opened"]
+        replayed = line.at is not None and opened is not None and line.at - opened < REPLAY_SECONDS
+        return told[-1] if told and replayed else sessions[0]
+
+    def _context(self, context: Mapping[str, Any]) -> None:
+        self._begin(named(context.get("turn_id")) or self.state["turn"])
+        self.state["model"] = named(context.get("model"))
+        self.state["folder"] = named(context.get("cwd"))
+
+    def _begin(self, turn: str) -> None:
+        if turn != self.state["turn"]:
+            self.state |= {"turn": turn, "said": {}, "thought": ""}
+
+    # --- what was said
+
+    def _event(self, line: _Line) -> Sequence[Said]:
+        event = line.payload
+        match event.get("type"):
+            case "item_completed":
+                return self._item(line, fields.mapping(event.get("item")))
+            case "task_started" | "turn_started":
+                self._begin(named(event.get("turn_id")) or self.state["turn"])
+            case "user_message":
+                return self._ask(line)
+            case "agent_message":
+                return self._say(line, "assistant", fields.text(event.get("message")), "event")
+            case "agent_reasoning":
+                self._think(fields.text(event.get("text")))
+            case "thread_name_updated":
+                title, id = named(event.get("thread_name")), named(event.get("thread_id"))
+                return [Heading(session=id, title=title)] if id and title else []
+            case _ if done := codex_tools.done(event):
+                return self._done(line, named(event.get("call_id")), done)
+        return []
+
+    def _item(self, line: _Line, item: dict[str, Any]) -> Sequence[Said]:
+        id = named(item.get("id"))
+        if done := codex_tools.done(item):  # perhaps of an earlier turn: it took its time
+            return self._done(line, id, done)
+        self._begin(named(line.payload.get("turn_id")) or self.state["turn"])
+        match item.get("type"):
+            case "UserMessage":
+                return self._say(line, "user", _requested(texts_of(item.get("content"))), "item", id)
+            case "AgentMessage":
+                return self._say(line, "assistant", texts_of(item.get("content")), "item", id)
+            case "Plan":
+                return self._say(line, "assistant", fields.text(item.get("text")), "item", id)
+            case "Reasoning":
+                thoughts = fields.several(item.get("summary_text")) or fields.several(item.get("raw_content"))
+                self._think("\n\n".join(map(fields.text, thoughts)))
+        return []
+
+    def _ask(self, line: _Line) -> list[Said]:
+        """A person's words; where turns have no names of their own, each of them begins one."""
+        if line.payload.get("kind") not in (None, "plain"):
+            return []
+        if not self.state["turn"] or self.state["turn"].startswith("#"):
+            self.state["asked"] += 1
+            self._begin(f"#{self.state['asked']}")
+        return self._say(line, "user", _requested(fields.text(line.payload.get("message"))), "event")
+
+    def _think(self, text: str) -> None:
+        if text not in self.state["thought"]:
+            self.state["thought"] = fields.thought([self.state["thought"], text])
+
+    def _say(self, line: _Line, role: Role, text: str, source: Source, id: str = "") -> list[Said]:
+        if not (text := words.spoken(text)):
+            return []
+        said: dict[str, dict[str, int]] = self.state["said"]
+        told = said.setdefault(name_of(role, text), {"item": 0, "event": 0})
+        told[source] += 1
+        keep_last(said, MOST_SAID)
+        if told["event" if source == "item" else "item"] >= told[source]:
+            return []
+        turn = self.state["turn"]
+        uuid = self._uuid(line, turn, id or name_of(role, text, told[source]))
+        reasoning = self._thought() if role == "assistant" else ""
+        return [self._turn(line, turn, uuid=uuid, role=role, text=text, reasoning=reasoning)]
+
+    def _thought(self) -> str:
+        thought, self.state["thought"] = self.state["thought"], ""
+        return str(thought)
+
+    # --- what was done
+
+    def _response(self, line: _Line) -> Sequence[Said]:
+        item = line.payload
+        if not (call := named(item.get("call_id")) or named(item.get("id"))):
+            return []
+        match item.get("type"):
+            case "function_call" | "custom_tool_call" | "local_shell_call" as kind:
+                given = item.get("arguments") or item.get("input") or item.get("action")
+                self._call(call, named(item.get("name")) or kind, codex_tools.asked(given))
+            case "function_call_output" | "custom_tool_call_output":
+                return self._answer(line, call, item.get("output"))
+            case "web_search_call" if done := codex_tools.done(item):
+                return self._done(line, call, done)
+        return []
+
+    def _call(self, id: str, name: str, call: str, turn: str = "") -> dict[str, Any]:
+        calls: dict[str, dict[str, Any]] = self.state["calls"]
+        calls.pop(id, None)
+        turn = turn or self.state["turn"]
+        calls[id] = {"turn": turn, "name": name, "call": call, "thought": self._thought(), "told": ""}
+        keep_last(calls, MOST_CALLS)
+        return calls[id]
+
+    def _answer(self, line: _Line, id: str, output: object) -> list[Said]:
+        """What the model was told; what the client tells of the same call is better, and may come later."""
+        call = self.state["calls"].get(id)
+        if not call or call["told"]:
+            return []
+        call["told"] = "event"
+        result, failed = codex_tools.answered(output)
+        return self._used(line, id, fields.exchange(call["call"], result), failed)
+
+    def _done(self, line: _Line, id: str, done: codex_tools.Done) -> list[Said]:
+        if not id:
+            return []
+        call = self.state["calls"].get(id)
+        if not call:
+            call = self._call(id, done.name, done.call, named(line.payload.get("turn_id")))
+        if call["told"] == "item":
+            return []
+        call["told"] = "item"
+        return self._used(line, id, fields.exchange(done.call or call["call"], done.result), done.failed)
+
+    def _used(self, line: _Line, id: str, text: str, failed: bool) -> list[Said]:
+        call = self.state["calls"][id]
+        if not text:
+            return []
+        turn, uuid = call["turn"], self._uuid(line, call["turn"], id)
+        more = {"reasoning": call["thought"], "tool": call["name"], "failed": failed}
+        return [self._turn(line, turn, uuid=uuid, role="tool", text=text, **more)]
+
+    # --- turns
+
+    def _uuid(self, line: _Line, turn: str, id: str) -> str:
+        """The same in every file that repeats the turn. A name that is no UUID is one in its session only."""
+        return f"{turn}/{id}" if _born(turn) else f"{self._owner(line, turn)['id']}/{turn}/{id}"
+
+    def _turn(self, line: _Line, turn: str, *, role: Role, **more: Any) -> Turn:
+        owner = self._owner(line, turn)
+        own = not self.state["sessions"] or owner is self.state["sessions"][0]
+        at = words.moment(line.payload.get("completed_at_ms"))
+        if at is None:  # a replay is written when the fork begins, long after it was said
+            at = line.at if own else _born(turn)
+        return Turn(
+            session=owner["session"],
+            role=role,
+            at=at,
+            agent=owner["agent"],
+            folder=self.state["folder"] or owner["folder"],
+            branch=owner["branch"],
+            remote=owner["remote"],
+            model="" if role == "user" else self.state["model"],
+            line=line.number,
+            **more,
+        )
+
+
+def _session(id: str, **more: str) -> dict[str, Any]:
+    known = {"id": id, "session": id, "agent": "", "folder": "", "branch": "", "remote": ""}
+    return {**known, **more, "guessed": True}
+
+
+def _requested(text: str) -> str:
+    return text.partition(REQUEST)[2] or text
+
+
+def _born(id: str) -> float | None:
+    """When a name was given, which version 7 of UUIDs tells; None of any other."""
+    try:
+        uuid = UUID(id)
+    except ValueError:
+        return None
+    return (uuid.int >> 80) / 1000 if uuid.version == 7 else None

@@ -1,0 +1,87 @@
+"""Fields: what JSON that somebody else wrote really holds; what is of the wrong kind counts as missing."""
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from lore.transcripts import words
+
+TELLING = (
+    "command", "filePath", "file_path", "target_file", "path", "pattern", "query", "url", "prompt", "code",
+)  # fmt: skip
+"""The one field of a call that tells what it does, most telling first."""
+OUTPUT = ("output", "contents", "content", "text", "result", "error")
+
+
+def loaded(data: object) -> Any:
+    """What JSON in text or bytes says; None if it is none."""
+    if isinstance(data, bytes):
+        data = data.decode("utf-8", "replace")
+    if not isinstance(data, str):
+        return None
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+
+
+def mapping(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def several(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def text(value: object) -> str:
+    """Text that can be stored: without NUL and halves of characters."""
+    if isinstance(value, bytes):
+        value = value.decode("utf-8", "replace")
+    if not isinstance(value, str):
+        return ""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        value = value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return value.replace("\0", "")
+
+
+def columns(row: Sequence[object], count: int) -> list[object]:
+    """The first columns of a row; those that it has not are None."""
+    return [*row[:count], *[None] * (count - len(row))]
+
+
+def first(values: Iterable[object]) -> str:
+    """The first that is text and not empty."""
+    return next((found for found in map(text, values) if found.strip()), "")
+
+
+def written(value: object) -> str:
+    """A value as text: text as it is, anything else as JSON."""
+    if isinstance(value, str | bytes) or value is None:
+        return text(value)
+    try:
+        return text(json.dumps(value, ensure_ascii=False))
+    except (TypeError, ValueError, RecursionError):
+        return ""
+
+
+def call(given: object, longest: int = words.LONGEST_CALL) -> str:
+    """What a tool was asked, in short."""
+    told = mapping(given)
+    return words.cut(first(told.get(name) for name in TELLING) or (written(given) if given else ""), longest)
+
+
+def outcome(given: object) -> str:
+    """What a tool answered: the output alone where it stands in a field of its own."""
+    return first(mapping(given).get(name) for name in OUTPUT) or written(given)
+
+
+def exchange(asked: str, answered: str) -> str:
+    """A call and its result as the text of one turn."""
+    answered = words.cut(words.without_data(answered), words.LONGEST_TOOL)
+    return "\n".join(part for part in (asked, answered) if part)
+
+
+def thought(parts: Iterable[str]) -> str:
+    return words.cut("\n\n".join(part for part in parts if part.strip()), words.LONGEST_REASONING)

@@ -1,0 +1,109 @@
+"""Gemini CLI: a header, records of messages, and patches; of a message's records the last one counts."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePath
+from typing import Any
+from uuid import UUID
+
+from lore.transcripts import fields, words
+from lore.transcripts.base import Heading, Role, Said, State, Turn
+from lore.transcripts.lines import name_of, named, objects_of, record_of, texts_of
+
+NAME = "gemini"
+
+ROLES: dict[str, Role] = {"user": "user", "gemini": "assistant"}
+UNDONE = {"error", "cancelled"}
+SNAPSHOT = "<state_snapshot>"
+"""How a conversation that was compressed begins anew."""
+FILES = "--- Content from referenced files ---"
+UNTRUSTED = re.compile(r"</?untrusted_context>\n?")
+
+
+class Reader:
+    """Reads one session. A subagent's file lies in a folder that has the name of the one that sent it."""
+
+    def __init__(self, path: str, state: Mapping[str, Any]) -> None:
+        self._path = PurePath(path)
+        self.state: State = {"id": named(self._path.stem), "sender": "", **state}
+
+    def read(self, number: int, line: bytes) -> Sequence[Said]:
+        record = record_of(line)
+        if "sessionId" in record:
+            return self._header(record)
+        patch = fields.mapping(record.get("$set"))
+        title = named(patch.get("summary"))
+        said: list[Said] = [Heading(session=self.state["id"], title=title)] if title else []
+        for message in [*objects_of(patch.get("messages")), record]:
+            said += self._message(number, message)
+        return said
+
+    def _header(self, header: Mapping[str, Any]) -> list[Said]:
+        if not (id := named(header.get("sessionId"))):
+            return []
+        folder = named(self._path.parent.name)
+        sender = folder if header.get("kind") == "subagent" and folder not in ("chats", id) else ""
+        self.state |= {"id": id, "sender": sender}
+        at = words.moment(header.get("startTime"))
+        return [Heading(session=id, title=named(header.get("summary")), parent=sender, at=at)]
+
+    def _message(self, number: int, message: Mapping[str, Any]) -> Iterator[Turn]:
+        id, role = named(message.get("id")), ROLES.get(fields.text(message.get("type")))
+        if not id or not role:
+            return
+        uuid = self._uuid(id)
+        at = words.moment(message.get("timestamp"))
+        text = _said(message, role)
+        thoughts = _thoughts(message) if role == "assistant" else ""
+        if text:
+            kind: Role = "summary" if text.startswith(SNAPSHOT) else role
+            yield self._turn(message, uuid=uuid, role=kind, text=text, at=at, reasoning=thoughts, line=number)
+            thoughts = ""
+        for call, turn in _calls(message):
+            more = {**turn, "at": at if turn["at"] is None else turn["at"], "reasoning": thoughts}
+            yield self._turn(message, uuid=f"{uuid}/{call}", role="tool", line=number, **more)
+            thoughts = ""
+
+    def _uuid(self, id: str) -> str:
+        """A name that is no UUID may be made from the text: another session may have it too."""
+        try:
+            return id if str(UUID(id)) == id else name_of(self.state["id"], id)
+        except ValueError:
+            return name_of(self.state["id"], id)
+
+    def _turn(self, message: Mapping[str, Any], *, role: Role, **more: Any) -> Turn:
+        id, sender = self.state["id"], self.state["sender"]
+        model = "" if role == "user" else named(message.get("model"))
+        return Turn(session=sender or id, agent=id if sender else "", role=role, model=model, **more)
+
+
+def _said(message: Mapping[str, Any], role: Role) -> str:
+    text = texts_of(message.get("content"))
+    if role == "user":
+        text = (texts_of(message.get("displayContent")) or text).partition(FILES)[0]
+    return words.spoken(text)
+
+
+def _thoughts(message: Mapping[str, Any]) -> str:
+    told = ((each.get("subject"), each.get("description")) for each in objects_of(message.get("thoughts")))
+    return fields.thought(": ".join(filter(None, map(fields.text, thought))) for thought in told)
+
+
+def _calls(message: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Each tool that a message called: the name of the call, and what is told of it."""
+    taken: set[str] = set()
+    for place, call in enumerate(objects_of(message.get("toolCalls"))):
+        id = named(call.get("id"))
+        id = str(place) if not id or id in taken else id
+        taken.add(id)
+        if text := fields.exchange(fields.call(call.get("args")), _result(call)):
+            failed = fields.text(call.get("status")) in UNDONE
+            at = words.moment(call.get("timestamp"))
+            yield id, {"text": text, "tool": named(call.get("name")), "failed": failed, "at": at}
+
+
+def _result(call: Mapping[str, Any]) -> str:
+    parts = (fields.mapping(part.get("functionResponse")) for part in objects_of(call.get("result")))
+    answers = (fields.mapping(part.get("response")) for part in parts)
+    told = "\n".join(fields.outcome(answer) for answer in answers if answer)
+    return UNTRUSTED.sub("", told) or fields.text(call.get("resultDisplay"))

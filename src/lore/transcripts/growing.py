@@ -1,0 +1,113 @@
+"""growing: a file that its writer appends to, read by whole lines, each once, whatever happens to it."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import BinaryIO
+
+LONGEST_LINE = 64 << 20
+"""A longer one is passed over: nobody said that."""
+PROBE = 4096
+"""So much of a first line tells it from others."""
+TAIL = 1 << 14
+"""So much of what was read last tells whether it is still there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Watermark:
+    """How far a file was read: `offset` bytes, `lines` lines.
+
+    first, last: prints of its first line and of what was read last. As long as both are where they were, the
+    file has only grown.
+    """
+
+    offset: int = 0
+    lines: int = 0
+    first: str = ""
+    last: str = ""
+
+
+BEGINNING = Watermark()
+
+
+def identity(file: BinaryIO) -> tuple[int, int]:
+    """What stays the same when a file is renamed: its device and its inode."""
+    status = os.fstat(file.fileno())
+    return status.st_dev, status.st_ino
+
+
+def first_print(file: BinaryIO) -> str:
+    """The print of the first line; empty while it is not whole."""
+    file.seek(0)
+    beginning = file.read(PROBE)
+    end = beginning.find(b"\n")
+    if end < 0 and len(beginning) < PROBE:
+        return ""
+    return _print(beginning if end < 0 else beginning[:end])
+
+
+def still_true(mark: Watermark, file: BinaryIO) -> bool:
+    """Whether the file is the one that was read so far, perhaps longer: not cut, not written anew."""
+    if not mark.offset:
+        return True
+    if file.seek(0, os.SEEK_END) < mark.offset or first_print(file) != mark.first:
+        return False
+    return _print_before(mark.offset, file) == mark.last
+
+
+class Growing:
+    """The whole lines behind a mark, with their numbers. One without an end is left for the next time."""
+
+    def __init__(self, file: BinaryIO, mark: Watermark = BEGINNING) -> None:
+        self._file = file
+        self._mark = mark
+        self._first = mark.first or first_print(file)
+        self._offset = mark.offset
+        self._lines = mark.lines
+
+    @property
+    def mark(self) -> Watermark:
+        """How far the file is read, with the line that came last."""
+        if self._lines == self._mark.lines:
+            return self._mark
+        position = self._file.tell()
+        last = _print_before(self._offset, self._file)
+        self._file.seek(position)
+        return Watermark(offset=self._offset, lines=self._lines, first=self._first, last=last)
+
+    def __iter__(self) -> Iterator[tuple[int, bytes]]:
+        while True:
+            self._file.seek(self._offset)
+            for line in iter(lambda: self._file.readline(LONGEST_LINE), b""):
+                if not line.endswith(b"\n"):
+                    break
+                self._count(len(line))
+                yield self._lines, line.rstrip(b"\r\n")
+            if not self._passed_over():
+                return
+            yield self._lines, b""
+
+    def _passed_over(self) -> bool:
+        """Whether what comes next is a line that is too long, and has an end."""
+        self._file.seek(self._offset)
+        length = 0
+        for part in iter(lambda: self._file.readline(LONGEST_LINE), b""):
+            length += len(part)
+            if part.endswith(b"\n"):
+                self._count(length)
+                return True
+        return False
+
+    def _count(self, length: int) -> None:
+        self._offset += length
+        self._lines += 1
+
+
+def _print_before(offset: int, file: BinaryIO) -> str:
+    file.seek(max(0, offset - TAIL))
+    return _print(file.read(min(TAIL, offset)))
+
+
+def _print(data: bytes) -> str:
+    return blake2b(data, digest_size=12).hexdigest()

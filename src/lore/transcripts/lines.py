@@ -1,0 +1,41 @@
+"""Lines: what the readers of growing files share; names for what has none, and memory that stays small."""
+
+from hashlib import blake2b
+from typing import Any
+
+from lore.transcripts import fields
+
+LONGEST_NAME = 1_000
+
+
+def record_of(line: bytes) -> dict[str, Any]:
+    """The object that a line holds; empty if it holds none."""
+    return fields.mapping(fields.loaded(line))
+
+
+def objects_of(value: object) -> list[dict[str, Any]]:
+    """The objects of a list."""
+    return [entry for entry in fields.several(value) if isinstance(entry, dict)]
+
+
+def named(value: object) -> str:
+    """A name, a path, a branch: text that is short if it is what it should be."""
+    return fields.text(value)[:LONGEST_NAME]
+
+
+def texts_of(content: object) -> str:
+    """What the parts of a message say one after another; also of a message that is only text."""
+    if isinstance(content, str):
+        return fields.text(content)
+    return "\n".join(text for part in objects_of(content) if (text := fields.text(part.get("text"))))
+
+
+def name_of(*parts: str | int) -> str:
+    """A name that the same parts always get, and no others."""
+    return blake2b(repr(parts).encode(), digest_size=16).hexdigest()
+
+
+def keep_last(kept: dict[str, Any], most: int) -> None:
+    """Forget what came first, until no more than `most` are left."""
+    for name in list(kept)[: max(0, len(kept) - most)]:
+        del kept[name]

@@ -1,0 +1,215 @@
+"""The conversations that were read, as a table, one by one, and as what is still to be digested."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lore.doors.looking import described
+from tests.doors.command import Command
+from tests.doors.resident import short_folder
+from tests.doors.test_cli_through_daemon import no_way_to_the_store, running
+
+FIXTURES = Path(__file__).parent.parent / "transcripts" / "fixtures"
+CLIENTS = {"claude-code": "claude-*", "codex": "codex-*", "gemini": "gemini-*", "cursor-cli": "cursor-*"}
+TURNS = {
+    "CURSOR-PROMPT say hi": 7,
+    "GEMINI-PROMPT2 say hi": 4,
+    "CODEX-PROMPT say hi": 5,
+    "MAIN-PROMPT older": 7,
+    "/compact focus on tests": 4,
+    "MAIN-PROMPT please do the thing": 12,
+}
+"""Latest first; Cursor tells no times, so that its conversation is as old as its reading."""
+ALL = sum(TURNS.values())
+
+
+@pytest.fixture(scope="module")
+def run() -> Iterator[Command]:
+    """On a folder with a conversation or more of each client."""
+    with short_folder() as folder:
+        run = Command(folder / "data")
+        for client, pattern in CLIENTS.items():
+            run("ingest", *map(str, sorted(FIXTURES.glob(pattern))), "--source", client)
+        yield run
+
+
+@pytest.fixture
+def empty(tmp_path: Path) -> Command:
+    return Command(tmp_path / "data")
+
+
+def called(run: Command, title: str) -> dict[str, Any]:
+    """The session of this title."""
+    listed = run.document("sessions")["sessions"]
+    return next(dict(session) for session in listed if session["title"] == title)
+
+
+def told(run: Command, tmp_path: Path, *blocks: dict[str, Any]) -> str:
+    """Read a conversation of these blocks; the id of its session."""
+    roles = {"text": "user", "tool_use": "assistant"}
+    lines = [{"role": roles[block["type"]], "message": {"content": [block]}} for block in blocks]
+    path = tmp_path / "told.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    run("ingest", str(path), "--source", "cursor-cli")
+    [session] = run.document("sessions")["sessions"]
+    return str(session["id"])
+
+
+# --- the list
+def test_sessions_are_listed_latest_first_with_client_project_turns_and_title(run: Command) -> None:
+    listed = run.document("sessions")
+    assert listed["count"] == len(TURNS)
+    assert {session["title"]: session["turns_count"] for session in listed["sessions"]} == TURNS
+    assert [session["title"] for session in listed["sessions"]] == list(TURNS)
+    head, *lines = run("sessions").stdout.splitlines()
+    assert head.split() == ["ID", "When", "Client", "Project", "Turns", "Title"]
+    [codex] = [line for line in lines if "codex" in line]
+    id, _, _, client, project, turns, title = codex.split(maxsplit=6)
+    assert called(run, title)["id"].startswith(id)
+    assert (client, project, turns, title) == ("codex", "proj-codex", "5", "CODEX-PROMPT say hi")
+    assert called(run, title)["project"] == "proj-codex"
+
+
+def test_the_list_can_be_short_and_says_so(run: Command) -> None:
+    result = run("sessions", "--limit", "2")
+    assert len(result.stdout.splitlines()) == 1 + 2
+    assert result.stderr == "and 4 more; --limit shows them\n"
+    assert run("sessions", "--limit", str(len(TURNS))).stderr == ""
+
+
+def test_the_list_can_be_of_one_client(run: Command) -> None:
+    listed = run.document("sessions", "--source", "claude-code")
+    assert listed["count"] == 3
+    assert {session["source"] for session in listed["sessions"]} == {"claude-code"}
+    assert "lore ingest --source nobody" in run("sessions", "--source", "nobody").stderr
+
+
+def test_what_was_not_read_yet_can_be_read(empty: Command) -> None:
+    for command in ("sessions", "staged"):
+        result = empty(command)
+        assert result.stdout == ""
+        assert "`lore ingest`" in result.stderr
+    assert empty.document("sessions") == {"count": 0, "sessions": []}
+    assert empty.document("staged") == {"staged_turns": 0, "sessions": []}
+
+
+# --- one of them
+def test_a_conversation_is_read_from_its_first_turn_to_its_last(run: Command) -> None:
+    session = called(run, "CODEX-PROMPT say hi")
+    turns = run.document("session", session["id"])["turns"]
+    assert [(turn["type"], turn["content"]) for turn in turns] == [
+        ("user", "CODEX-PROMPT say hi"),
+        ("tool", "echo hi-codex\nhi-codex"),
+        ("assistant", "All done, Codex."),
+        ("user", "second CODEX prompt"),
+        ("assistant", "All done, Codex."),
+    ]
+    text = run("session", session["id"][:8]).stdout
+    head, body = text.split("\n\n", 1)
+    title, *facts = head.splitlines()
+    assert title == "CODEX-PROMPT say hi"
+    assert [fact.split()[:2] for fact in facts if not fact.startswith("when")] == [
+        ["id", session["id"]],
+        ["client", "codex"],
+        ["project", "proj-codex"],
+        ["folder", "/home/dev/proj-codex"],
+        ["turns", "5"],
+    ]
+    speakers = [turn.split()[0] for turn in body.split("\n\n")]
+    assert speakers == ["user", "exec_command", "assistant", "user", "assistant"]
+
+
+def test_what_an_agent_of_the_session_did_stands_where_it_happened(run: Command) -> None:
+    id = called(run, "/compact focus on tests")["id"]
+    first, *_, last = run("session", id).stdout.split("\n\n")[1:]
+    assert first.splitlines()[0].endswith(", agent aa451357c187ed46f")
+    assert last.startswith("summary  ")
+
+
+def test_a_failed_tool_is_marked(run: Command) -> None:
+    text = run("session", called(run, "MAIN-PROMPT older")["id"]).stdout
+    heads = {head.split()[0]: head for head in text.splitlines() if head.startswith(("Bash", "Write"))}
+    assert heads["Write"].endswith(", failed")
+    assert not heads["Bash"].endswith("failed")
+
+
+def test_what_tools_say_is_cut_unless_all_is_wanted(empty: Command, tmp_path: Path) -> None:
+    lines = [f"line {number}" for number in range(10)]
+    tool = {"type": "tool_use", "name": "Shell", "input": {"command": "\n".join(lines)}}
+    id = told(empty, tmp_path, {"type": "text", "text": "go on\n" * 10}, tool)
+    short, full = empty("session", id), empty("session", id, "--full")
+    assert [line for line in lines if f"  {line}\n" in short.stdout] == lines[:3]
+    assert "  … 7 more lines\n" in short.stdout
+    assert short.stdout.count("  go on\n") == 10
+    assert "--full" in short.stderr
+    assert [line for line in lines if f"  {line}\n" in full.stdout] == lines
+    assert full.stderr == ""
+
+
+def test_a_long_line_of_a_tool_is_cut_too(empty: Command, tmp_path: Path) -> None:
+    tool = {"type": "tool_use", "name": "Shell", "input": {"command": "word " * 100}}
+    id = told(empty, tmp_path, {"type": "text", "text": "go on"}, tool)
+    result = empty("session", id)
+    assert max(map(len, result.stdout.splitlines())) <= 80
+    assert "--full" in result.stderr
+
+
+def test_what_was_said_cannot_steer_the_terminal(empty: Command, tmp_path: Path) -> None:
+    tool = {"type": "tool_use", "name": "Sh\aell", "input": {"command": "rm \u202e\a"}}
+    id = told(empty, tmp_path, {"type": "text", "text": "ring \a the bell \u202e"}, tool)
+    for args in (["sessions"], ["staged"], ["session", id], ["session", id, "--full"]):
+        said = empty(*args).stdout
+        assert "ring" in said
+        assert not {"\a", "\u202e"} & set(said)
+
+
+def test_lines_fit_a_terminal_however_long_the_titles(empty: Command, tmp_path: Path) -> None:
+    told(empty, tmp_path, {"type": "text", "text": "a very long title that goes on and on " * 5})
+    for command in ("sessions", "staged"):
+        assert max(map(len, empty(command).stdout.splitlines())) <= 80
+
+
+def test_only_a_session_can_be_read_as_one(run: Command) -> None:
+    session = called(run, "CODEX-PROMPT say hi")["id"]
+    turn = run.document("session", session)["turns"][0]["id"]
+    assert f"is a turn, not a session; its session is {session}" in run("session", turn, code=1).stderr
+    assert "unknown memory" in run("session", "nobody", code=1).stderr
+
+
+def test_a_note_is_no_session(empty: Command) -> None:
+    note = empty.keep("Sencha likes 70 degrees.")
+    assert f"{note} is a note, not a session; `lore sessions`" in empty("session", note, code=1).stderr
+
+
+# --- what is to be digested
+def test_every_turn_waits_to_be_digested(run: Command) -> None:
+    document = run.document("staged")
+    assert document["staged_turns"] == ALL
+    assert {one["title"]: one["staged_turns"] for one in document["sessions"]} == TURNS
+    said, _, *lines = run("staged").stdout.splitlines()
+    assert said == f"{ALL} turns of {len(TURNS)} sessions wait to be digested."
+    assert len(lines) == len(TURNS)
+
+
+def test_turns_of_a_forgotten_session_still_wait(empty: Command, tmp_path: Path) -> None:
+    id = told(empty, tmp_path, {"type": "text", "text": "go on"})
+    empty("forget", id)
+    result = empty("staged")
+    assert result.stdout == "1 turn of 0 sessions waits to be digested.\n"
+    assert result.stderr == "with 1 turn whose session was forgotten\n"
+
+
+# --- through a daemon
+def test_a_daemon_tells_the_same_and_counts_what_waits(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LORE_EMBEDDING_MODEL", "hash")
+    id = called(run, "CODEX-PROMPT say hi")["id"]
+    questions = [["sessions"], ["staged"], ["session", id], ["sessions", "--json"], ["session", id, "--json"]]
+    direct = [run(*question).output for question in questions]
+    with running(run.data_dir) as place, no_way_to_the_store():
+        assert [run(*question).output for question in questions] == direct
+        assert described(place)["staged_turns"] == ALL
+        assert re.search(rf"^staged turns +{ALL}$", run("daemon", "status").stdout, re.MULTILINE)

@@ -1,0 +1,221 @@
+"""ingest: every whole line of a transcript once, whatever happens to the file between two readings."""
+
+import json
+import os
+import random
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lore import Filter, Lore, Query, Unavailable
+from lore.clock import Clock
+from lore.config import Config
+from lore.connecting import wire
+from lore.embed.hashing import HashEmbedder
+from lore.engine.ingest import Ingested
+from lore.model import Memory
+from lore.transcripts.ignoring import Ignoring
+from lore.transcripts.sources import SOURCES, Source
+
+CLAUDE = SOURCES["claude-code"]
+SESSION = "0d6f2f0b-8c11-4c55-9a5e-7b0c6b1e5d0f"
+
+
+def line(number: int, text: str, role: str = "user", **more: Any) -> bytes:
+    message = {"role": role, "content": text if role == "user" else [{"type": "text", "text": text}]}
+    document = {
+        "type": role,
+        "message": message,
+        "uuid": f"{number:08x}-0000-4000-8000-000000000000",
+        "timestamp": f"2026-11-15T20:{number % 60:02}:00.000Z",
+        "cwd": "/gone/ferry",
+        "sessionId": SESSION,
+        "gitBranch": "main",
+        **more,
+    }
+    return json.dumps(document).encode() + b"\n"
+
+
+def read(lore: Lore, path: Path, source: Source = CLAUDE) -> Ingested:
+    return sum(lore.ingest(path, source), Ingested())
+
+
+def turns(lore: Lore) -> list[Memory]:
+    """All of them, in the order of the conversation."""
+    return sorted(lore.select(Filter(kinds=frozenset({"turn"})), 1_000), key=lambda turn: turn.alias)
+
+
+def texts(lore: Lore) -> list[str]:
+    return [turn.content for turn in turns(lore)]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / f"{SESSION}.jsonl"
+
+
+def test_turns_lie_below_their_session_in_order(lore: Lore, file: Path) -> None:
+    file.write_bytes(line(1, "When does the ferry leave?") + line(2, "At noon.", "assistant"))
+    done = read(lore, file)
+    assert (done.turns, done.sessions, done.bytes) == (2, 1, file.stat().st_size)
+    asked, told = turns(lore)
+    [session] = lore.select(Filter(kinds=frozenset({"session"})), 10)
+    assert session.title == "When does the ferry leave?"
+    assert (asked.type, told.type) == ("user", "assistant")
+    assert asked.session == told.session == session.session == SESSION
+    assert (asked.source, asked.channel) == ("claude-code", "/gone/ferry")
+    assert asked.metadata["branch"] == "main"
+    reading = lore.look_at(told.id)
+    assert {(link.kind, link.other(told.id)) for link in reading.links} == {
+        ("hierarchical", session.id),
+        ("temporal", asked.id),
+    }
+    assert told.created_at - asked.created_at == 60
+
+
+def test_a_turn_is_found_by_who_when_where_and_what_went_before(lore: Lore, file: Path) -> None:
+    file.write_bytes(line(1, "When does the ferry leave?") + line(2, "At noon.", "assistant"))
+    read(lore, file)
+    for question in ("noon", "assistant noon", "15 November 2026 noon", "ferry leave"):
+        found = [hit.memory.content for hit in lore.search(Query(text=question)).hits]
+        assert "At noon." in found, question
+
+
+def test_what_was_read_is_not_read_again(lore: Lore, file: Path) -> None:
+    file.write_bytes(line(1, "one"))
+    read(lore, file)
+    assert read(lore, file) == Ingested()
+    with file.open("ab") as grown:
+        grown.write(line(2, "two"))
+    assert read(lore, file).turns == 1
+    assert texts(lore) == ["one", "two"]
+
+
+def test_a_torn_line_waits_for_its_end(lore: Lore, file: Path) -> None:
+    whole, torn = line(1, "one"), line(2, "two")
+    file.write_bytes(whole + torn[:40])
+    assert read(lore, file).bytes == len(whole)
+    file.write_bytes(whole + torn)
+    assert read(lore, file).bytes == len(torn)
+    assert texts(lore) == ["one", "two"]
+
+
+def test_a_renamed_file_is_read_on(lore: Lore, file: Path) -> None:
+    file.write_bytes(line(1, "one"))
+    read(lore, file)
+    moved = file.with_name("moved.jsonl")
+    os.rename(file, moved)
+    with moved.open("ab") as grown:
+        grown.write(line(2, "two"))
+    assert read(lore, moved).bytes == len(line(2, "two"))
+
+
+@pytest.mark.parametrize("anew", [[1, 2], [2, 1], [1, 2, 3], [3], []])
+def test_a_file_that_was_written_anew_is_read_anew_and_kept_once(
+    lore: Lore, file: Path, anew: Sequence[int]
+) -> None:
+    file.write_bytes(line(1, "one") + line(2, "two"))
+    read(lore, file)
+    file.write_bytes(b"".join(line(number, ["one", "two", "three"][number - 1]) for number in anew))
+    read(lore, file)
+    assert sorted(texts(lore)) == sorted({"one", "two"} | ({"three"} if 3 in anew else set()))
+
+
+def test_a_fork_repeats_nothing(lore: Lore, file: Path) -> None:
+    file.write_bytes(line(1, "one") + line(2, "two"))
+    read(lore, file)
+    fork = file.with_name("fork.jsonl")
+    said = enumerate(("one", "two", "three"), 1)
+    fork.write_bytes(b"".join(line(number, text, sessionId="fork") for number, text in said))
+    assert read(lore, fork).turns == 1
+    assert texts(lore) == ["one", "two", "three"]
+
+
+def test_what_shall_not_be_remembered_is_read_and_left_out(lore: Lore, file: Path) -> None:
+    file.write_bytes(line(1, "one") + line(2, "two", cwd="/gone/diary"))
+    left_out = Ignoring(["/gone/diary"], Path("/home/ada"))
+    assert sum(lore.ingest(file, CLAUDE, left_out), Ingested()).turns == 1
+    assert texts(lore) == ["one"]
+
+
+def test_secrets_are_not_kept(lore: Lore, file: Path) -> None:
+    key = "AKIA" + "Q7" * 8
+    file.write_bytes(line(1, f"the key is {key}"))
+    assert read(lore, file).redacted == {"aws key": 1}
+    assert texts(lore) == ["the key is [redacted: aws key]"]
+    database = Path(lore.status().location)
+    assert all(key.encode() not in path.read_bytes() for path in database.parent.iterdir())
+
+
+def test_what_was_forgotten_stays_forgotten(lore: Lore, file: Path) -> None:
+    file.write_bytes(line(1, "one") + line(2, "two"))
+    read(lore, file)
+    lore.forget([turns(lore)[0].id])
+    file.write_bytes(line(2, "two") + line(1, "one"))
+    read(lore, file)
+    assert texts(lore) == ["two"]
+
+
+def test_conversations_are_no_knowledge(lore: Lore, file: Path) -> None:
+    """They are found, but they are not listed as trees."""
+    file.write_bytes(line(1, "one"))
+    read(lore, file)
+    assert lore.roots() == []
+    assert len(lore.roots(where=Filter(kinds=frozenset({"session"})))) == 1
+
+
+def test_a_file_that_is_gone_says_so(lore: Lore, file: Path) -> None:
+    with pytest.raises(Unavailable, match="cannot be read"):
+        read(lore, file)
+
+
+def test_an_end_between_two_batches_loses_and_repeats_nothing(
+    config: Config, clock: Clock, file: Path
+) -> None:
+    """The bookmark moves with what was read: whoever reads on begins right behind it."""
+    file.write_bytes(b"".join(line(number, f"turn {number}") for number in range(450)))
+    first = wire(config, embedder=HashEmbedder(), clock=clock)
+    assert next(iter(first.ingest(file, CLAUDE))).turns == 200
+    first.close()
+    second = wire(config, embedder=HashEmbedder(), clock=clock)
+    assert read(second, file).turns == 250
+    assert texts(second) == [f"turn {number}" for number in range(450)]
+    second.close()
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 2**32))
+def test_whatever_happens_to_a_file_every_whole_line_is_kept_once(
+    seed: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Cut, repeated, shuffled, grown, with noise between the lines."""
+    chance = random.Random(seed)
+    folder = tmp_path_factory.mktemp("any")
+    lore = wire(Config(data_dir=folder / "data"), embedder=HashEmbedder())
+    file, seen = folder / "session.jsonl", set()
+    lines = [line(number, f"turn {number}") for number in range(12)]
+    noise = [
+        b"\xff\xfe\n",
+        b"{}\n",
+        b'{"type":"user"}\n',
+        b"[1,2\n",
+        b"\r\n",
+        b'{"type":"mode","x":1}\n',
+    ]
+    for _ in range(4):
+        written = [chance.choice([*lines, *noise]) for _ in range(chance.randrange(1, 15))]
+        data = b"".join(written)
+        if chance.random() < 0.5 and file.exists():
+            data = file.read_bytes() + data
+        torn = data[: len(data) - chance.choice([0, 0, 5])]
+        file.write_bytes(torn)
+        whole = torn.split(b"\n")[:-1]
+        seen |= {f"turn {number}" for number in range(12) if lines[number].strip() in whole}
+        read(lore, file)
+    kept = texts(lore)
+    lore.close()
+    assert sorted(kept) == sorted(seen)

@@ -1,0 +1,561 @@
+"""Claude Code's files become turns: who said what, what was done, nothing that was put in between."""
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lore.transcripts import words
+from lore.transcripts.base import Heading, LineReader, Said, Turn
+from lore.transcripts.claude_code import MOST_CALLS, NAME, Reader, may_speak
+
+FIXTURES = Path(__file__).parent / "fixtures"
+OLDER = "claude-2.1.197-main"
+MAIN = "claude-2.1.325-main-with-compact"
+FORK = "claude-2.1.325-fork-of-main"
+SUBAGENT = "claude-2.1.325-sub-agent-aa451357c187ed46f"
+SESSION = "3a42b786-2394-44f0-9534-b0ed44e55049"
+PATH = f"projects/-home-dev-proj/{SESSION}.jsonl"
+
+LINES = {
+    name: (FIXTURES / f"{name}.jsonl").read_bytes().splitlines() for name in (OLDER, MAIN, FORK, SUBAGENT)
+}
+PNG = "iVBORw0KGgo" + "QUJD" * 500
+
+
+def read(lines: Iterable[bytes], path: str = PATH) -> list[Said]:
+    reader: LineReader = Reader(path, {})
+    return [said for number, line in enumerate(lines, 1) for said in reader.read(number, line)]
+
+
+def turns(*entries: dict[str, Any], path: str = PATH) -> list[Turn]:
+    return [said for said in read(map(line_of, entries), path) if isinstance(said, Turn)]
+
+
+def line_of(entry: object) -> bytes:
+    return json.dumps(entry, separators=(",", ":")).encode()
+
+
+def short(said: Iterable[Said]) -> list[str]:
+    """Turns as one reads them: `tool Bash failed: call | result`, thoughts in brackets."""
+    told = []
+    for turn in said:
+        assert isinstance(turn, Turn)
+        who = " ".join(filter(None, (turn.role, turn.tool, "failed" if turn.failed else "")))
+        thought = f"({turn.reasoning}) " if turn.reasoning else ""
+        told.append(f"{who}: {thought}{turn.text}".replace("\n", " | "))
+    return told
+
+
+def user(content: object, **more: object) -> dict[str, Any]:
+    return {"type": "user", "message": {"role": "user", "content": content}, "uuid": "u1"} | more
+
+
+def answer(*blocks: dict[str, Any], id: str = "m1", uuid: str = "a1", **more: object) -> dict[str, Any]:
+    message = {"id": id, "role": "assistant", "model": "opus", "content": list(blocks)}
+    return {"message": message, "type": "assistant", "uuid": uuid} | more
+
+
+def text(said: str) -> dict[str, Any]:
+    return {"type": "text", "text": said}
+
+
+def thinking(thought: str) -> dict[str, Any]:
+    return {"type": "thinking", "thinking": thought, "signature": "c2lnbmF0dXJl"}
+
+
+def call(id: str, name: str = "Bash", **given: object) -> dict[str, Any]:
+    return {"type": "tool_use", "id": id, "name": name, "input": given}
+
+
+def result(id: str, content: object, **more: object) -> dict[str, Any]:
+    return {"type": "tool_result", "tool_use_id": id, "content": content} | more
+
+
+def queued(prompt: object, **more: object) -> dict[str, Any]:
+    attachment = {"type": "queued_command", "prompt": prompt} | more
+    return {"parentUuid": "p", "attachment": attachment, "type": "attachment", "uuid": "q1"}
+
+
+BEFORE_THE_FORK = [
+    "user: MAIN-PROMPT please do the thing",
+    "assistant: (Let me think about it.) I will run a command.",
+    "tool Bash: Bash: echo hello-from-bash | hello-from-bash",
+    "tool ToolSearch: ToolSearch: select:mcp__plugin_lore_memory__search",
+    "tool Agent: Agent: Look around | Async agent launched successfully.",
+    "tool Write: Write: /home/dev/proj/new.txt | File created successfully at: /home/dev/proj/new.txt "
+    "(file state is current in your context — no need to Read it back)",
+    "tool Agent: Agent: Look around | Subagent finished: found 3 files.",
+    "assistant: All done.",
+    "user: second question",
+    "assistant: All done.",
+]
+GOLDEN = {
+    OLDER: [
+        "user: MAIN-PROMPT older",
+        "assistant: (Let me think about it.) I will run a command.",
+        "tool Bash: Bash: echo hello-from-bash | hello-from-bash",
+        "tool ToolSearch failed: ToolSearch: select:mcp__plugin_lore_memory__search | "
+        "Error: No such tool available: ToolSearch",
+        "tool Agent: Agent: Look around | Subagent finished: found 3 files.",
+        "tool Write failed: Write: /home/dev/proj/new.txt | "
+        "File has not been read yet. Read it first before writing to it.",
+        "assistant: All done.",
+    ],
+    MAIN: [
+        *BEFORE_THE_FORK,
+        "summary: Summary: | 1. Primary request: test.",
+        "user: /compact focus on tests",
+    ],
+    FORK: [*BEFORE_THE_FORK, "user: forked question", "assistant: All done."],
+    SUBAGENT: ["user: SUBTASK-PROMPT list files", "assistant: Subagent finished: found 3 files."],
+}
+
+
+@pytest.mark.parametrize("name", GOLDEN)
+def test_a_real_file_becomes_its_conversation(name: str) -> None:
+    assert short(read(LINES[name])) == GOLDEN[name]
+
+
+@pytest.mark.parametrize("name", GOLDEN)
+def test_spaces_between_the_fields_make_no_difference(name: str) -> None:
+    assert read(line_of(json.loads(line)) for line in LINES[name]) == read(LINES[name])
+
+
+def test_a_turn_knows_where_it_comes_from() -> None:
+    assert NAME == "claude-code"
+    assert read(LINES[MAIN])[1] == Turn(
+        uuid="16372862-1b22-4fbb-966f-507dc687a46c",
+        session=SESSION,
+        role="assistant",
+        text="I will run a command.",
+        at=1794776017.289,
+        reasoning="Let me think about it.",
+        folder="/home/dev/proj",
+        branch="master",
+        model="claude-sonnet-4-5",
+        line=26,
+    )
+
+
+def test_a_tool_turn_has_the_name_of_its_result() -> None:
+    bash = read(LINES[MAIN])[2]
+    assert isinstance(bash, Turn)
+    assert (bash.uuid, bash.line) == ("00ffd2e6-4a03-4aac-afe6-cd939a4f875f", 28)
+
+
+def test_a_fork_repeats_the_names_in_a_session_of_its_own() -> None:
+    main, fork = (turns(*map(json.loads, LINES[name])) for name in (MAIN, FORK))
+    assert [turn.uuid for turn in fork[:10]] == [turn.uuid for turn in main[:10]]
+    assert {turn.session for turn in fork} == {"91e9c039-3bf5-48da-9587-f16322c8622f"}
+
+
+def test_a_fork_that_tells_its_origin_has_a_parent() -> None:
+    origin = {"sessionId": "older", "messageUuid": "x"}
+    said = read([line_of(user(word, forkedFrom=origin, sessionId="newer")) for word in ("one", "two")])
+    assert [entry for entry in said if isinstance(entry, Heading)] == [
+        Heading(session="newer", parent="older")
+    ]
+    assert short(said[1:]) == ["user: one", "user: two"]
+
+
+def test_a_subagent_belongs_to_the_session_that_sent_it() -> None:
+    for turn in turns(*map(json.loads, LINES[SUBAGENT]), path="x.jsonl"):
+        assert (turn.session, turn.agent) == (SESSION, "aa451357c187ed46f")
+
+
+@pytest.mark.parametrize(
+    ("path", "session", "agent"),
+    [
+        (f"/p/{SESSION}.jsonl", SESSION, ""),
+        (f"/p/{SESSION}/subagents/agent-a1.jsonl", SESSION, "a1"),
+        (f"C:\\p\\{SESSION}\\subagents\\agent-a1.jsonl", SESSION, "a1"),
+        ("/p/agent-a1.jsonl", "agent-a1", "a1"),
+        ("subagents/agent-a1.jsonl", "agent-a1", "a1"),
+    ],
+)
+def test_the_path_tells_what_a_line_does_not(path: str, session: str, agent: str) -> None:
+    [turn] = turns(user("hello"), path=path)
+    assert (turn.session, turn.agent) == (session, agent)
+
+
+def test_old_files_hold_the_lines_of_their_subagents() -> None:
+    main, inline = turns(user("hello"), user("look around", isSidechain=True))
+    assert (main.agent, inline.agent) == ("", "sidechain")
+    assert inline.session == main.session
+
+
+def test_flat_lines_are_read_too() -> None:
+    said = {"role": "assistant", "content": [text("Found it.")], "model": "haiku", "id": "m1"}
+    [one, two] = turns({"role": "user", "content": "Look."}, said)
+    assert (one.role, one.text, two.role, two.text, two.model) == (
+        "user", "Look.", "assistant", "Found it.", "haiku",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        user("injected", isMeta=True),
+        user("<system-reminder>\nbe good\n</system-reminder>"),
+        user("[Request interrupted by user]"),
+        user([text("[Request interrupted by user for tool use]")]),
+        user("<local-command-stdout>done</local-command-stdout>"),
+        user("<bash-stdout>done</bash-stdout><bash-stderr></bash-stderr>"),
+        user("<command-name>/clear</command-name>\n<command-message>clear</command-message>"),
+        user(
+            "<command-message>init</command-message>\n<command-name>/init</command-name>\n<command-args></command-args>"
+        ),
+        user("Caveat: The messages below were generated by the user while running local commands. DO NOT"),
+        user("shown only", isVisibleInTranscriptOnly=True),
+        user("wake up", promptSource="system"),
+        user([{"type": "image", "source": {"type": "base64", "data": PNG}}]),
+        user("<task-notification><status>completed</status></task-notification>"),
+        user([result("unknown", [{"type": "image", "source": {"data": PNG}}])]),
+        answer(text("API Error: 500"), isApiErrorMessage=True),
+        answer(text("(no content)")),
+        answer(thinking("only a thought")),
+        answer({"type": "redacted_thinking", "data": PNG}),
+        answer(call("t1", command="never answered")),
+        queued("a hook's words", isMeta=True),
+        queued("ls", commandMode="bash"),
+        queued("from a channel", commandMode="prompt", origin={"kind": "channel"}),
+        {"type": "system", "subtype": "compact_boundary", "content": "Conversation compacted", "uuid": "s"},
+        {"type": "progress", "data": {"message": user("nested")}},
+        {"type": "api-request-blob", "message": {"role": "user", "content": [user("nested")]}},
+        {"message": {"role": "user", "content": "repeated"}, "type": "api-request-blob"},
+        {"attachment": {"type": "hook_success", "content": user("nested")}, "type": "attachment"},
+        {"type": "queue-operation", "operation": "enqueue", "content": "typed"},
+    ],
+    ids=lambda entry: json.dumps(entry)[:60],
+)
+def test_what_nobody_said_is_not_conversation(entry: dict[str, Any]) -> None:
+    assert turns(entry) == []
+
+
+def test_the_client_itself_is_no_model() -> None:
+    entry = answer(text("No response requested."))
+    entry["message"]["model"] = "<synthetic>"
+    assert turns(entry) == []
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("before <system-reminder>not this</system-reminder>after", "before after"),
+        ([text("one"), {"type": "image", "source": {"data": PNG}}, text("two")], "one\n\ntwo"),
+        (f"look at {PNG}", "look at [2,011 characters of data]"),
+        ("<command-name>/review</command-name><command-args>the parser</command-args>", "/review the parser"),
+        ("<command-message>fix</command-message>\n<command-name>fix</command-name>\n<command-args>it</command-args>",
+         "/fix it"),
+        ("<bash-input>git status</bash-input>", "! git status"),
+        ("half a character \ud83d.", "half a character �."),
+        ("zero\0", "zero"),
+    ],
+)  # fmt: skip
+def test_a_person_says_what_was_typed(content: object, said: str) -> None:
+    [turn] = turns(user(content))
+    assert (turn.role, turn.text) == ("user", said)
+
+
+def test_what_is_typed_while_the_model_works_is_said_too() -> None:
+    one = queued("also run the tests", commandMode="prompt", origin={"kind": "human"})
+    two = queued([text("and "), text("the docs")])
+    assert short(turns(one, two)) == ["user: also run the tests", "user: and |  | the docs"]
+
+
+def test_a_result_of_the_background_comes_with_its_call() -> None:
+    notice = (
+        "<task-notification>\n<tool-use-id>t1</tool-use-id>\n<status>{}</status>\n<summary>Done</summary>\n"
+        "<result>Found <result></result> tags.</result>\n<usage>9</usage>\n</task-notification>"
+    )
+    asked = answer(call("t1", "Agent", description="Look around", prompt="Look for tags"))
+    assert short(turns(asked, user(notice.format("completed"), promptSource="system"))) == [
+        "tool Agent: Agent: Look around | Found <result></result> tags."
+    ]
+    assert short(turns(queued(notice.format("failed"), commandMode="task-notification"))) == [
+        "tool Agent failed: Found <result></result> tags."
+    ]
+
+
+def test_a_title_of_a_person_stays() -> None:
+    named = [
+        {"type": "summary", "summary": "Parser work", "leafUuid": "x"},
+        {"type": "ai-title", "aiTitle": "Fix the parser", "sessionId": SESSION},
+        {"type": "summary", "summary": "Parser work again", "leafUuid": "x"},
+        {"type": "custom-title", "customTitle": "Parser", "sessionId": SESSION},
+        {"type": "ai-title", "aiTitle": "Fix the parser again", "sessionId": SESSION},
+        {"type": "custom-title", "customTitle": "The parser", "sessionId": SESSION},
+        {"type": "custom-title", "customTitle": ["no title"], "sessionId": SESSION},
+    ]
+    titles = ["Parser work", "Fix the parser", "Parser", "The parser"]
+    assert read(map(line_of, named)) == [Heading(session=SESSION, title=title) for title in titles]
+
+
+def test_thoughts_go_to_the_next_words_of_their_message() -> None:
+    said = turns(
+        answer(thinking("first"), uuid="a1"),
+        answer(thinking("second"), uuid="a2"),
+        answer(text("One."), uuid="a3"),
+        answer(text("Two."), uuid="a4"),
+        answer(thinking("of another"), id="m2", uuid="a5"),
+        answer(text("Three."), uuid="a6"),
+        answer(thinking("third"), text("Four."), uuid="a7"),
+    )
+    assert short(said) == [
+        "assistant: (first |  | second) One.",
+        "assistant: Two.",
+        "assistant: Three.",
+        "assistant: (third) Four.",
+    ]
+
+
+def test_a_snapshot_adds_only_what_is_new() -> None:
+    hm, one, two, ask = thinking("Hm."), text("One."), text("Two."), call("t1", command="ls")
+    said = turns(
+        answer(hm, one, uuid="a1"),
+        answer(hm, one, uuid="a2"),
+        answer(hm, one, ask, two, uuid="a3"),
+        answer(hm, one, ask, two, uuid="a3"),
+        user([result("t1", "file")], uuid="r1"),
+    )
+    assert short(said) == ["assistant: (Hm.) One.", "assistant: Two.", "tool Bash: Bash: ls | file"]
+    assert [turn.uuid for turn in said] == ["a1", "a3:1", "r1"]
+
+
+def test_words_that_grow_take_the_place_of_their_beginning() -> None:
+    said = turns(
+        answer(thinking("Hm"), uuid="a1"),
+        answer(thinking("Hm, yes."), uuid="a2"),
+        answer(text("I will"), uuid="a3"),
+        answer(text("I will run it."), uuid="a4"),
+    )
+    assert [(turn.uuid, turn.text, turn.reasoning) for turn in said] == [
+        ("a3", "I will", "Hm, yes."),
+        ("a3", "I will run it.", "Hm, yes."),
+    ]
+
+
+def test_the_same_words_in_another_message_are_said_again() -> None:
+    assert len(turns(answer(text("Done."), id="m1"), answer(text("Done."), id="m2", uuid="a2"))) == 2
+
+
+def test_a_line_with_several_results_names_each() -> None:
+    asked = answer(call("t1", command="ls"), call("t2", "Read", file_path="a.py"))
+    said = turns(asked, user([result("t2", "text"), result("t1", "a.py", is_error=True), text("Go on.")]))
+    assert short(said) == [
+        "tool Read: Read: a.py | text",
+        "tool Bash failed: Bash: ls | a.py",
+        "user: Go on.",
+    ]
+    assert [turn.uuid for turn in said] == ["u1", "u1:1", "u1:2"]
+
+
+def test_a_result_that_comes_twice_has_its_call_twice() -> None:
+    again = user([result("t1", "a.py")])
+    one, two = turns(answer(call("t1", command="ls")), again, again)
+    assert one.text == two.text == "Bash: ls\na.py"
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "asked"),
+    [
+        ("Bash", {"command": "echo hi", "description": "Say hi"}, "Bash: echo hi"),
+        ("Grep", {"pattern": "TODO", "path": "src"}, "Grep: TODO"),
+        ("Edit", {"file_path": "a.py", "old_string": "a", "new_string": "b"}, "Edit: a.py"),
+        ("mcp__notes__find", {"query": "x", "limit": 3}, 'mcp__notes__find: {"query": "x", "limit": 3}'),
+        ("Ask", {"questions": [{"question": "Which?"}]}, 'Ask: {"questions": [{"question": "Which?"}]}'),
+        ("Bash", {"command": ["no", "text"]}, 'Bash: {"command": ["no", "text"]}'),
+        ("Stop", {}, "Stop"),
+        ("Stop", None, "Stop"),
+    ],
+)
+def test_a_call_is_told_in_short(name: str, given: object, asked: str) -> None:
+    [turn] = turns(
+        answer({"type": "tool_use", "id": "t1", "name": name, "input": given}), user([result("t1", "")])
+    )
+    assert (turn.text, turn.tool) == (asked, name)
+
+
+@pytest.mark.parametrize(
+    ("content", "answered"),
+    [
+        ("plain", "plain"),
+        ([text("one"), {"type": "image", "source": {"data": PNG}}, text("two")], "one\ntwo"),
+        ("<tool_use_error>No such file</tool_use_error>", "No such file"),
+        ("1\timport re\n<system-reminder>no malware</system-reminder>", "1\timport re"),
+        (f"data:image/png;base64,{PNG}", "data:image/png;base64,[2,011 characters of data]"),
+        ("<persisted-output>\nOutput too large (93KB). Full output saved to: /x/tool-results/y.txt\n\n"
+         "Preview (first 2KB):\nline 1\n...\n</persisted-output>", "Preview (first 2KB):\nline 1\n..."),
+        ("Error: result (489,000 characters) exceeds maximum allowed tokens. Output has been saved to /x/y\n"
+         "Format: text", "Error: result (489,000 characters) exceeds maximum allowed tokens"),
+        ("[Old tool result content cleared]", ""),
+        ({"wrong": "kind"}, ""),
+        (None, ""),
+    ],
+)  # fmt: skip
+def test_a_result_is_told_without_data_and_notices(content: object, answered: str) -> None:
+    [turn] = turns(answer(call("t1", command="run")), user([result("t1", content)]))
+    assert turn.text == f"Bash: run\n{answered}".strip()
+
+
+def test_long_calls_and_results_are_cut() -> None:
+    [turn] = turns(answer(call("t1", command="c " * 5_000)), user([result("t1", "r " * 1_000_000)]))
+    assert len(turn.text) < words.LONGEST_CALL + words.LONGEST_TOOL + 100
+    assert "characters …]" in turn.text
+
+
+def test_a_line_without_a_name_gets_one_that_stays() -> None:
+    nameless = [user(word, uuid=None, timestamp=at) for word, at in (("yes", 1), ("yes", 2), ("no", 2))]
+    first, again = turns(*nameless), turns(user("before"), *nameless)[1:]
+    assert [turn.uuid for turn in first] == [turn.uuid for turn in again]
+    assert len({turn.uuid for turn in first}) == 3
+    assert turns(nameless[0], path="other.jsonl")[0].uuid != first[0].uuid
+
+
+def test_the_state_stays_small() -> None:
+    reader = Reader(PATH, {})
+    for number in range(80):
+        asked = call(f"t{number}" * 100, "Tool" * 100, command="c" * 10_000)
+        said = [thinking(f"{number}" * 10_000), *(text(f"{number} {place}") for place in range(100)), asked]
+        reader.read(number, line_of(answer(*said, id=f"m{number}", uuid=f"a{number}")))
+    assert len(reader.state["calls"]) == MOST_CALLS
+    assert len(json.dumps(reader.state)) < 150_000
+
+
+def test_the_state_that_is_given_is_left_alone() -> None:
+    first = Reader(PATH, {})
+    first.read(1, line_of(answer(thinking("Hm."), call("t1", command="ls"))))
+    before = json.dumps(first.state)
+    Reader(PATH, first.state).read(2, line_of(user([result("t1", "file")])))
+    assert json.dumps(first.state) == before
+
+
+@pytest.mark.parametrize("name", GOLDEN)
+def test_only_conversation_is_parsed(name: str) -> None:
+    for line in LINES[name]:
+        entry = json.loads(line)
+        queued_too = entry.get("attachment", {}).get("type") == "queued_command"
+        assert may_speak(line) == (entry["type"] in ("user", "assistant") or queued_too)
+
+
+ALL = [line for name in (MAIN, OLDER, SUBAGENT) for line in LINES[name]]
+SNAPSHOTS = [
+    line_of(answer(thinking("Hm."), text("One"), uuid="s1")),
+    line_of(answer(thinking("Hm."), text("One and two."), call("t1", command="ls"), uuid="s2")),
+    line_of({"type": "custom-title", "customTitle": "Parser", "sessionId": SESSION}),
+    line_of(user([result("t1", "file")], uuid=None, forkedFrom={"sessionId": "older"})),
+    line_of({"type": "ai-title", "aiTitle": "Fix the parser", "sessionId": SESSION}),
+    line_of(answer(thinking("Hm."), text("One and two."), text("Three."), uuid="s3")),
+    line_of(user("go on", forkedFrom={"sessionId": "older"})),
+]
+
+
+def in_two(lines: Sequence[bytes], at: int) -> list[Said]:
+    before = Reader(PATH, {})
+    said = [it for number, line in enumerate(lines[:at], 1) for it in before.read(number, line)]
+    after = Reader(PATH, json.loads(json.dumps(before.state)))
+    return said + [it for number, line in enumerate(lines[at:], at + 1) for it in after.read(number, line)]
+
+
+@pytest.mark.parametrize("lines", [LINES[OLDER], LINES[MAIN], SNAPSHOTS], ids=["older", "main", "snapshots"])
+def test_a_file_read_in_two_pieces_says_the_same(lines: list[bytes]) -> None:
+    whole = read(lines)
+    for at in range(len(lines) + 1):
+        assert in_two(lines, at) == whole
+
+
+shuffled = st.lists(st.sampled_from([*ALL, *SNAPSHOTS]), max_size=30)
+
+
+@settings(max_examples=40, deadline=None)
+@given(shuffled, st.integers(0, 30))
+def test_lines_in_any_order_in_any_two_pieces_say_the_same(lines: list[bytes], at: int) -> None:
+    assert in_two(lines, at) == read(lines)
+
+
+@settings(max_examples=40, deadline=None)
+@given(shuffled)
+def test_no_turn_holds_what_nobody_said(lines: list[bytes]) -> None:
+    for said in read(lines):
+        if isinstance(said, Turn):
+            told = f"{said.text} {said.reasoning}"
+            assert said.text
+            assert not words.INJECTED.search(told)
+            assert not re.search(
+                r"[A-Za-z0-9+/]{200}|c2lnbmF0dXJl|hook additional context|tool_use_error", told
+            )
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_damaged_lines_never_raise(data: st.DataObject) -> None:
+    line = bytearray(data.draw(st.sampled_from([*ALL, *SNAPSHOTS])))
+    for _ in range(data.draw(st.integers(1, 8))):
+        at = data.draw(st.integers(0, len(line)))
+        line[at : at + data.draw(st.integers(0, 3))] = data.draw(st.binary(max_size=3))
+    read([bytes(line), *SNAPSHOTS, bytes(line[: data.draw(st.integers(0, len(line)))])])
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(["type", "text", "kind"]), inner)
+    ),
+    max_leaves=5,
+)
+
+
+def places(value: object, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """The way to every value inside of another."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [way for key, entry in inner for way in [(*at, key), *places(entry, (*at, key))]]
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_fields_of_the_wrong_kind_never_raise(data: st.DataObject) -> None:
+    entries = [json.loads(line) for line in (*SNAPSHOTS, line_of(queued("hello", origin={"kind": "human"})))]
+    *way, last = data.draw(st.sampled_from(places(entries)))
+    inner: Any = entries
+    for key in way:
+        inner = inner[key]
+    inner[last] = data.draw(json_values)
+    said = read(map(line_of, entries))
+    assert all(isinstance(it.text, str) for it in said if isinstance(it, Turn))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"",
+        b"null",
+        b"[]",
+        b'"user"',
+        b"\xff\xfe",
+        b'{"type":"user"',
+        b'{"type":"user"}',
+        b'{"type":"user","message":"x"}',
+        b'{"type":"user","message":{"content":"\xff',
+        b'{"type":"user","message":' + b"[" * 100_000,
+        b'{"type":"user","n":' + b"9" * 5_000 + b"}",
+        b'{"type":"attachment","attachment":"queued_command"}',
+        b'{"attachment":{"type":"queued_command","commandMode":[],"origin":[],"prompt":"x"},"type":"attachment"}',
+        b'{"type":"assistant","message":{"content":[null,1,"x",[],{"type":7}]}}',
+        b'{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":{}}]}}',
+    ],
+    ids=lambda line: line[:60].decode(errors="replace"),
+)
+def test_lines_that_cannot_be_understood_say_nothing(line: bytes) -> None:
+    assert read([line]) == []
+
+
+def test_very_long_lines_are_read_at_once() -> None:
+    for word in ("<system-reminder>", "<task-notification><result>", "A", "<command-name>"):
+        [turn] = turns(user("x" + word * (2_000_000 // len(word))))
+        assert len(turn.text) <= words.LONGEST_TEXT + 100

@@ -1,0 +1,408 @@
+"""Codex's rollouts: both forms of history, forks, subagents, and files that something happened to."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lore.transcripts import codex, codex_tools, words
+from lore.transcripts.base import Heading, Said, Turn
+from tests.transcripts import reading
+from tests.transcripts.reading import headings, heard, lines, turns
+
+REAL = reading.lines_of("codex-0.166.0-rollout-paginated.jsonl")
+SESSION = "01a1e10f-b202-7bc2-9059-3856366a4f70"
+FIRST, SECOND = "01a1e10f-b25a-7f52-a5cb-7c1a12bddb20", "01a1e10f-fcab-7e91-9488-1b9b26d612c5"
+FORK, FORK_TURN = "01a1e111-0000-7000-8000-000000000001", "01a1e111-1000-7000-8000-000000000002"
+FORKS_FORK, FORKS_FORK_TURN = "01a1e112-0000-7000-8000-000000000003", "01a1e112-1000-7000-8000-000000000004"
+FOLDER = "/home/dev/proj-codex"
+PATH = f"/home/dev/.codex/sessions/2026/11/15/rollout-2026-11-15T21-14-24-{SESSION}.jsonl"
+
+
+def said(told: list[bytes], *splits: int, path: str = PATH) -> list[Said]:
+    return reading.read(codex.Reader, path, told, *splits)
+
+
+def record(type: str, second: int = 0, /, **payload: Any) -> dict[str, Any]:
+    return {"timestamp": f"2026-11-15T22:00:{second:02}.000Z", "type": type, "payload": payload}
+
+
+def event(type: str, second: int = 0, /, **payload: Any) -> dict[str, Any]:
+    return record("event_msg", second, type=type, **payload)
+
+
+def response(type: str, /, **payload: Any) -> dict[str, Any]:
+    return record("response_item", type=type, **payload)
+
+
+def item(type: str, turn: str, /, **payload: Any) -> dict[str, Any]:
+    return event("item_completed", turn_id=turn, item={"type": type, **payload})
+
+
+def meta(id: str, second: int = 0, /, **more: Any) -> dict[str, Any]:
+    git = {"branch": "main", "repository_url": "git@example.org:dev/proj.git"}
+    return record(
+        "session_meta", second, id=id, timestamp="2026-11-15T22:00:00Z", cwd=FOLDER, git=git, **more
+    )
+
+
+LEGACY = lines(
+    meta("legacy"),
+    record("turn_context", model="gpt-5", cwd="/home/dev/elsewhere"),
+    response("message", role="user", content=[{"text": "<environment_context>here</environment_context>"}]),
+    event("user_message", 1, message="list the files", kind="plain"),
+    event("user_message", 1, message="# AGENTS.md", kind="user_instructions"),
+    event("agent_reasoning", 2, text="**Listing**"),
+    response("function_call", name="shell", arguments='{"command":["bash","-lc","ls"]}', call_id="c1"),
+    response(
+        "function_call_output", call_id="c1", output="Exit code: 2\nWall time: 0 seconds\nOutput:\nno such"
+    ),
+    response("custom_tool_call", name="apply_patch", input="*** Begin Patch", call_id="c2"),
+    response(
+        "custom_tool_call_output", call_id="c2", output='{"output":"Success","metadata":{"exit_code":0}}'
+    ),
+    event("agent_message", 4, message="There are none."),
+    record("compacted", 5, message="A folder was listed.", replacement_history=[{"role": "user"}]),
+    event("user_message", 6, message="list the files"),
+    event("agent_reasoning", 7, text="**Looking again**"),
+    event("agent_message", 7, message="There are none."),
+    event("agent_message", 7, message="There are none."),
+)
+
+
+def test_a_real_session_becomes_its_heading_and_its_turns() -> None:
+    assert said(REAL) == [
+        Heading(session=SESSION, folder=FOLDER, at=1794777264.659),
+        Turn(
+            uuid=f"{FIRST}/01a1e10f-b2d0-7b22-8f59-8ac4734bdf4f",
+            session=SESSION,
+            role="user",
+            text="CODEX-PROMPT say hi",
+            at=1794777264.85,
+            folder=FOLDER,
+            line=9,
+        ),
+        Turn(
+            uuid=f"{FIRST}/call_1",
+            session=SESSION,
+            role="tool",
+            text="echo hi-codex\nhi-codex",
+            at=1794777264.95,
+            reasoning="Thinking about it",
+            tool="exec_command",
+            folder=FOLDER,
+            model="mock-1",
+            line=14,
+        ),
+        Turn(
+            uuid=f"{FIRST}/msg_1",
+            session=SESSION,
+            role="assistant",
+            text="All done, Codex.",
+            at=1794777264.992,
+            folder=FOLDER,
+            model="mock-1",
+            line=17,
+        ),
+        Turn(
+            uuid=f"{SECOND}/01a1e10f-fcc3-7b32-b267-724667b4eab6",
+            session=SESSION,
+            role="user",
+            text="second CODEX prompt",
+            at=1794777283.781,
+            folder=FOLDER,
+            line=30,
+        ),
+        Turn(
+            uuid=f"{SECOND}/msg_1",
+            session=SESSION,
+            role="assistant",
+            text="All done, Codex.",
+            at=1794777283.827,
+            folder=FOLDER,
+            model="mock-1",
+            line=31,
+        ),
+    ]
+
+
+def test_the_legacy_form_says_the_same_things() -> None:
+    told = said(LEGACY)
+    assert heard(told) == [
+        ("user", "list the files"),
+        ("tool", "ls\nno such"),
+        ("tool", "*** Begin Patch\nSuccess"),
+        ("assistant", "There are none."),
+        ("summary", "A folder was listed."),
+        ("user", "list the files"),
+        ("assistant", "There are none."),
+        ("assistant", "There are none."),
+    ]
+    assert len({turn.uuid for turn in turns(told)}) == 8
+    command = turns(told)[1]
+    assert (command.tool, command.failed, command.reasoning) == ("shell", True, "**Listing**")
+    assert (command.model, command.folder) == ("gpt-5", "/home/dev/elsewhere")
+    assert (command.branch, command.remote) == ("main", "git@example.org:dev/proj.git")
+    assert not turns(told)[2].failed
+    assert [turn.reasoning for turn in turns(told)[-2:]] == ["**Looking again**", ""]
+
+
+def test_what_an_item_and_an_event_both_say_is_said_once() -> None:
+    told = lines(
+        event("user_message", message="hello"),
+        item("UserMessage", FIRST, id="u1", content=[{"type": "text", "text": "hello"}]),
+        item("AgentMessage", FIRST, id="a1", content=[{"type": "Text", "text": "well"}]),
+        event("agent_message", message="well"),
+        item("AgentMessage", FIRST, id="a2", content=[{"type": "Text", "text": "well"}]),
+        event("agent_message", message="well"),
+    )
+    thought = lines(
+        item("Reasoning", FIRST, id="r", summary_text=["hm"]), event("agent_reasoning", text="hm")
+    )
+    begun = lines(meta(SESSION), event("task_started", turn_id=FIRST))
+    both = turns(said(begun + told[:2] + thought + told[2:]))
+    assert [(t.role, t.text, t.reasoning) for t in both] == [
+        ("user", "hello", ""),
+        ("assistant", "well", "hm"),
+        ("assistant", "well", ""),
+    ]
+
+
+def test_items_name_the_turn_that_they_belong_to() -> None:
+    content = [{"type": "text", "text": "hello"}]
+    told = lines(
+        meta(SESSION),
+        item("UserMessage", FIRST, id="u", content=content),
+        item("CommandExecution", SECOND, id="c", command=["ls"]),
+        item("UserMessage", SECOND, id="u", content=content),
+    )
+    assert [turn.uuid for turn in turns(said(told))] == [f"{FIRST}/u", f"{SECOND}/c", f"{SECOND}/u"]
+
+
+def test_names_of_turns_that_are_only_numbers_are_their_sessions_own() -> None:
+    told = [event("task_started", turn_id="1"), event("user_message", message="hello")]
+    [one], [other] = (turns(said(lines(meta(id), *told))) for id in ("one", "other"))
+    assert one.uuid != other.uuid
+
+
+def test_what_is_said_again_much_later_is_not_what_was_said_before() -> None:
+    often = [event("user_message", message=text) for text in ("hello", *map(str, range(500)), "hello")]
+    assert len({turn.uuid for turn in turns(said(lines(meta("legacy"), *often)))}) == 502
+
+
+def test_what_an_editor_puts_before_a_request_is_not_the_request() -> None:
+    message = "# Context from my IDE setup:\n\n## Open tabs:\n- a.py\n\n## My request for Codex:\nfix it\n"
+    assert heard(said(lines(meta("s"), event("user_message", message=message)))) == [("user", "fix it")]
+
+
+def test_a_command_that_goes_on_is_told_again_when_it_ends() -> None:
+    begun = lines(
+        meta(SESSION),
+        record("turn_context", turn_id=FIRST),
+        response("function_call", name="exec_command", arguments='{"cmd":"make"}', call_id="c1"),
+        response("function_call_output", call_id="c1", output="Process running with session ID 5"),
+    )
+    ended = lines(
+        record("turn_context", turn_id=SECOND),
+        item("CommandExecution", FIRST, id="c1", command=["make"], exit_code=2, aggregated_output="no rule"),
+        event("agent_message", message="it failed"),
+    )
+    running, failed, message = turns(said(begun + ended))
+    assert (running.text, running.failed) == ("make\nProcess running with session ID 5", False)
+    assert (failed.text, failed.failed) == ("make\nno rule", True)
+    assert running.uuid == failed.uuid == f"{FIRST}/c1"
+    assert message.uuid.startswith(SECOND)
+
+
+@pytest.mark.parametrize(
+    ("told", "tool", "text", "failed"),
+    [
+        (
+            item("McpToolCall", FIRST, id="c", server="lore", tool="search", arguments={"query": "x"},
+                 status="completed", result={"content": [{"type": "text", "text": "found"}]}),
+            "mcp__lore__search", "x\nfound", False,
+        ),
+        (
+            event("mcp_tool_call_end", call_id="c", result={"Err": "gone"},
+                  invocation={"server": "lore", "tool": "search", "arguments": {"query": "x"}}),
+            "mcp__lore__search", "x\ngone", True,
+        ),
+        (
+            item("FileChange", FIRST, id="c", changes={"b.py": {}, "a.py": {}}, status="declined"),
+            "apply_patch", "a.py\nb.py", True,
+        ),
+        (
+            response("web_search_call", id="c", status="completed", action={"query": "lore"}),
+            "web_search", "lore", False,
+        ),
+        (
+            item("DynamicToolCall", FIRST, id="c", tool="look", arguments={"path": "a.png"},
+                 content_items=[{"type": "inputText", "text": "a cat"}], success=True),
+            "look", "a.png\na cat", False,
+        ),
+        (
+            event("exec_command_end", call_id="c", command=["git", "log"], stderr="no repo", exit_code=128),
+            "shell", "git log\nno repo", True,
+        ),
+    ],
+)  # fmt: skip
+def test_every_kind_of_tool_is_one_turn(told: dict[str, Any], tool: str, text: str, failed: bool) -> None:
+    [turn] = turns(said(lines(meta(SESSION), told, told)))
+    assert (turn.role, turn.tool, turn.text, turn.failed) == ("tool", tool, text, failed)
+
+
+def test_a_call_is_told_by_whoever_knows_it() -> None:
+    told = lines(
+        meta(SESSION),
+        response("custom_tool_call", name="apply_patch", input="*** Begin Patch", call_id="c"),
+        event("patch_apply_end", call_id="c", changes={}, stdout="Success"),
+        response("custom_tool_call_output", call_id="c", output="Success"),
+    )
+    assert heard(said(told)) == [("tool", "*** Begin Patch\nSuccess")]
+
+
+def test_only_what_stands_before_an_output_tells_how_it_ended() -> None:
+    log = "line\n" * 200 + "Exit code: 1\nOutput:\nthe end"
+    assert codex_tools.answered(log) == (log, False)
+    assert codex_tools.answered("Exit code: 1\nOutput:\nthe end") == ("the end", True)
+
+
+def test_long_results_are_cut() -> None:
+    output = "a b" * 100_000
+    long = item("CommandExecution", FIRST, id="c", command=["cat", "x" * 1_000], aggregated_output=output)
+    [turn] = turns(said(lines(meta(SESSION), long)))
+    assert len(turn.text) < words.LONGEST_CALL + words.LONGEST_TOOL + 100
+
+
+def fork_of(parent: list[bytes], id: str, turn: str, text: str, **more: Any) -> list[bytes]:
+    """What a fork's file holds: its own beginning, the parent's lines with new times, its own turn."""
+    replayed = [{**json.loads(line), "timestamp": "2026-11-15T22:00:00.100Z"} for line in parent]
+    own = [event("task_started", 20, turn_id=turn), event("user_message", 20, message=text)]
+    return lines(meta(id, **more), *replayed, *own)
+
+
+def test_a_fork_repeats_its_parents_turns_under_the_same_names() -> None:
+    told = turns(said(fork_of(REAL, FORK, FORK_TURN, "another way", forked_from_id=SESSION)))
+    before = turns(said(REAL))
+    assert [(t.uuid, t.session, t.text, t.at) for t in told[:-1]] == [
+        (t.uuid, t.session, t.text, t.at) for t in before
+    ]
+    assert (told[-1].session, told[-1].text) == (FORK, "another way")
+
+
+def test_a_fork_of_a_fork_knows_who_said_what() -> None:
+    fork = fork_of(REAL, FORK, FORK_TURN, "another way", forked_from_id=SESSION)
+    told = said(fork_of(fork, FORKS_FORK, FORKS_FORK_TURN, "a third way", forked_from_id=FORK))
+    assert [(t.session, t.text) for t in turns(told)[-3:]] == [
+        (SESSION, "All done, Codex."),
+        (FORK, "another way"),
+        (FORKS_FORK, "a third way"),
+    ]
+    assert turns(told)[-2].uuid == turns(said(fork))[-1].uuid
+    assert [(h.session, h.parent) for h in headings(told)] == [
+        (FORKS_FORK, FORK),
+        (FORK, SESSION),
+        (SESSION, ""),
+    ]
+
+
+def test_turns_without_names_keep_theirs_in_a_fork_too() -> None:
+    fork = lines(meta("fork", forked_from_id="legacy")) + [
+        json.dumps({**json.loads(line), "timestamp": "2026-11-15T22:00:00.100Z"}).encode() for line in LEGACY
+    ]
+    own = lines(event("user_message", 30, message="list the files"))
+    before, told = turns(said(LEGACY)), turns(said(fork + own))
+    assert [turn.uuid for turn in told[:-1]] == [turn.uuid for turn in before]
+    assert {turn.session for turn in told[:-1]} == {"legacy"}
+    assert {turn.at for turn in told[:-1]} == {None}, "when a fork was begun is not when its parent spoke"
+    assert told[-1].session == "fork"
+    assert told[-1].uuid not in {turn.uuid for turn in before}
+
+
+def test_a_subagents_turns_belong_to_the_session_that_sent_it() -> None:
+    source = {"subagent": {"thread_spawn": {"parent_thread_id": SESSION}}}
+    told = said(
+        lines(
+            meta(FORK, session_id=SESSION, parent_thread_id=SESSION, source=source, agent_nickname="Ada"),
+            event("task_started", turn_id=FORK_TURN),
+            event("agent_message", message="I looked."),
+        )
+    )
+    assert [(h.session, h.parent) for h in headings(told)] == [(FORK, SESSION)]
+    assert [(t.session, t.agent, t.text) for t in turns(told)] == [(SESSION, FORK, "I looked.")]
+
+
+def test_a_session_that_is_described_again_goes_on() -> None:
+    changed = meta("legacy")
+    changed["payload"]["git"]["branch"] = "topic"
+    told = turns(said(LEGACY + lines(changed, event("user_message", 40, message="list the files"))))
+    assert len({turn.uuid for turn in told}) == len(told)
+    assert [turn.branch for turn in told[-2:]] == ["main", "topic"]
+
+
+def test_a_fork_that_does_not_describe_its_parent_still_names_it() -> None:
+    replayed = [event("task_started", turn_id=FIRST), event("agent_message", message="All done, Codex.")]
+    own = [event("task_started", turn_id=FORK_TURN), event("agent_message", message="Another way.")]
+    told = turns(said(lines(meta(FORK, forked_from_id=SESSION), *replayed, *own)))
+    assert [(turn.session, turn.folder) for turn in told] == [(SESSION, FOLDER), (FORK, FOLDER)]
+
+
+def test_a_name_that_is_given_to_a_session_is_its_title() -> None:
+    named = lines(meta(SESSION), event("thread_name_updated", thread_id=SESSION, thread_name="Greetings"))
+    assert Heading(session=SESSION, title="Greetings") in said(named)
+
+
+def test_without_its_first_line_a_file_is_still_its_own() -> None:
+    assert {turn.session for turn in turns(said(REAL[1:]))} == {SESSION}
+    fork = fork_of(REAL, FORK, FORK_TURN, "another way", forked_from_id=SESSION)
+    path = PATH.replace(SESSION, FORK)
+    assert turns(said([b"", *fork[1:]], path=path))[-1].session == FORK
+
+
+ALL = fork_of(REAL, FORK, FORK_TURN, "another way", forked_from_id=SESSION) + LEGACY[1:]
+
+
+@given(st.sets(st.integers(1, len(ALL))))
+def test_a_file_read_in_pieces_says_the_same(splits: set[int]) -> None:
+    assert said(ALL, *splits) == said(ALL)
+
+
+@given(reading.mishaps(ALL))
+def test_whatever_happens_to_a_file_it_is_read_on(told: list[bytes]) -> None:
+    reading.check(said(told))
+    end = lines(event("agent_message", message="still there"))
+    assert heard(said(told + end))[-1] == ("assistant", "still there")
+
+
+@given(st.lists(st.integers(0, len(ALL) - 1), max_size=60))
+def test_lines_in_any_order_and_number_give_one_name_to_one_thing(order: list[int]) -> None:
+    named = {(turn.uuid, turn.role, turn.text) for turn in turns(said([ALL[at] for at in order]))}
+    spoken = [uuid for uuid, role, _ in named if role != "tool"]
+    assert len(set(spoken)) == len(spoken)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [b"", b"{", b"[]", b"\xff\xfe", b'{"type":[]}', b"[" * 100_000, b'{"type":"event_msg","payload":"x"}',
+     b'{"type":"event_msg","payload":{"type":{}}}', b'{"type":"session_meta","payload":{"id":7}}',
+     b'{"type":"event_msg","payload":{"type":"user_message","message":"' + b"\\u0000" * 500_000 + b'"}}'],
+    ids=range(10),
+)  # fmt: skip
+def test_what_is_no_conversation_says_nothing(line: bytes) -> None:
+    assert said([line]) == []
+
+
+def test_memory_stays_small_however_long_a_session_is() -> None:
+    reader = codex.Reader(PATH, {})
+    for number in range(2_000):
+        told = [
+            event("agent_message", message=f"message {number} " + "x" * 100),
+            event("agent_reasoning", text=f"thought {number} " + "x" * 5_000),
+            response("function_call", name="shell", arguments="x" * 5_000, call_id=f"c{number}"),
+            meta(f"session {number}"),
+        ]
+        for line in lines(*told):
+            reader.read(number + 1, line)
+    assert len(json.dumps(reader.state)) < 150_000

@@ -1,0 +1,214 @@
+"""Cursor's keys and values, in a small database of the described form."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import apsw
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lore.transcripts import cursor_ide
+from lore.transcripts.base import Heading, Said, Turn
+from tests.transcripts.anything import anything
+
+BEGAN = 1_780_000_000_000
+COMPOSER = {
+    "name": "Rate limits",
+    "createdAt": BEGAN,
+    "lastUpdatedAt": BEGAN + 60_000,
+    "modelConfig": {"modelName": "model-1"},
+    "workspaceIdentifier": {"uri": {"fsPath": "/home/dev/gateway"}},
+    "fullConversationHeadersOnly": [
+        {"bubbleId": "z-ask", "type": 1},
+        {"bubbleId": "y-think", "type": 2},
+        {"bubbleId": "x-say", "type": 2},
+        {"bubbleId": "gone", "type": 2},
+        {"bubbleId": "w-do", "type": 2},
+        {"bubbleId": "v-wait", "type": 2},
+        {"bubbleId": "u-end", "type": 2},
+    ],
+}
+BUBBLES = {
+    "z-ask": {"type": 1, "text": "Add a limiter."},
+    "y-think": {"type": 2, "text": "", "thinking": {"text": "A bucket will do."}},
+    "x-say": {"type": 2, "text": "I will.", "createdAt": "2026-05-28T20:26:50Z"},
+    "w-do": {
+        "type": 2,
+        "text": "",
+        "toolFormerData": {
+            "name": "run_terminal_cmd",
+            "params": json.dumps({"command": "make test"}),
+            "result": json.dumps({"output": "1 failed", "exitCode": 1}),
+            "status": "error",
+        },
+    },
+    "v-wait": {"type": 2, "toolFormerData": {"name": "read_file", "params": "{}", "status": "loading"}},
+    "u-end": {"type": 2, "text": "It failed.", "createdAt": BEGAN},
+    "orphan": {"type": 1, "text": "Taken back."},
+}
+
+
+@pytest.fixture
+def db() -> apsw.Connection:
+    connection = apsw.Connection(":memory:")
+    connection.execute("CREATE TABLE cursorDiskKV (key TEXT UNIQUE ON CONFLICT REPLACE, value BLOB)")
+    return connection
+
+
+def put(db: apsw.Connection, id: str, composer: dict[str, Any], bubbles: dict[str, Any]) -> None:
+    db.execute("INSERT INTO cursorDiskKV VALUES (?, ?)", (f"composerData:{id}", json.dumps(composer)))
+    for name, bubble in bubbles.items():
+        value = json.dumps(bubble).encode()
+        db.execute("INSERT INTO cursorDiskKV VALUES (?, ?)", (f"bubbleId:{id}:{name}", value))
+
+
+def composers(
+    db: apsw.Connection, since: int = 0, after: str = "", limit: int = 100
+) -> list[Sequence[object]]:
+    return list(db.execute(cursor_ide.COMPOSERS, {"since": since, "after": after, "limit": limit}))
+
+
+def said(db: apsw.Connection) -> list[Said]:
+    found = []
+    for composer in composers(db):
+        bubbles = db.execute(cursor_ide.BUBBLES, {"composer": cursor_ide.composer_of(composer[0])})
+        found += list(cursor_ide.turns(composer, bubbles))
+    return found
+
+
+def test_a_composer_becomes_turns_in_the_order_of_its_headers(db: apsw.Connection) -> None:
+    put(db, "c1", COMPOSER, BUBBLES)
+    like: dict[str, Any] = {"session": "c1", "folder": "/home/dev/gateway"}
+    assert said(db) == [
+        Heading(**like, title="Rate limits", at=1_780_000_000),
+        Turn(**like, uuid="z-ask", role="user", text="Add a limiter.", at=1_780_000_000.001, line=1),
+        Turn(
+            **like,
+            uuid="x-say",
+            role="assistant",
+            text="I will.",
+            reasoning="A bucket will do.",
+            at=1_780_000_010,
+            model="model-1",
+            line=3,
+        ),
+        Turn(
+            **like,
+            uuid="w-do:tool",
+            role="tool",
+            text="make test\n1 failed",
+            tool="run_terminal_cmd",
+            failed=True,
+            at=1_780_000_010.001,
+            model="model-1",
+            line=5,
+        ),
+        Turn(
+            **like,
+            uuid="u-end",
+            role="assistant",
+            text="It failed.",
+            at=1_780_000_010.002,
+            model="model-1",
+            line=7,
+        ),
+    ]
+
+
+def test_drafts_are_left_out(db: apsw.Connection) -> None:
+    put(db, "c1", COMPOSER | {"fullConversationHeadersOnly": []}, BUBBLES)
+    put(db, "c2", COMPOSER, {})
+    put(db, "c3", COMPOSER, {"z-ask": {"type": 1, "text": "  "}})
+    assert said(db) == []
+
+
+def test_neighbours_do_not_mix(db: apsw.Connection) -> None:
+    for id in ("c", "c1", "c_"):
+        put(db, id, COMPOSER, {"z-ask": {"type": 1, "text": id}})
+    db.execute("INSERT INTO cursorDiskKV VALUES ('composerDatabase', '{}'), ('bubbleId', '{}')")
+    assert len(composers(db)) == 3
+    turns = [one for one in said(db) if isinstance(one, Turn)]
+    assert [(one.session, one.text) for one in turns] == [("c", "c"), ("c1", "c1"), ("c_", "c_")]
+
+
+def test_composers_come_in_batches_and_only_what_changed(db: apsw.Connection) -> None:
+    for number in range(5):
+        put(db, f"c{number}", COMPOSER | {"lastUpdatedAt": number}, {})
+    put(db, "c7", {"name": "does not tell"}, {})
+    db.execute(
+        "INSERT INTO cursorDiskKV VALUES ('composerData:c8', CAST(x'7BFF' AS TEXT)),"
+        " ('composerData:c9', NULL)"
+    )
+    keys, after = list[str](), ""
+    while batch := composers(db, since=3, after=after, limit=2):
+        assert len(batch) <= 2
+        keys += [after := str(row[0]) for row in batch]
+    assert [key.removeprefix("composerData:") for key in keys] == ["c3", "c4", "c7", "c8", "c9"]
+
+
+def test_both_statements_use_the_index(db: apsw.Connection) -> None:
+    for statement, bound in (
+        (cursor_ide.COMPOSERS, {"since": 0, "after": "", "limit": 1}),
+        (cursor_ide.BUBBLES, {"composer": "c"}),
+    ):
+        plan = " ".join(str(row[3]) for row in db.execute(f"EXPLAIN QUERY PLAN {statement}", bound))
+        assert "(key>? AND key<?)" in plan
+        assert "SCAN" not in plan
+
+
+def test_older_composers_hold_their_bubbles_themselves() -> None:
+    told = {
+        "conversation": [
+            {"bubbleId": "a", "type": 1, "text": "Hi."},
+            {"bubbleId": "b", "type": 2, "text": "Yes?"},
+        ]
+    }
+    found = list(cursor_ide.turns(("composerData:c", json.dumps(told)), []))
+    assert [(one.role, one.text, one.at) for one in found if isinstance(one, Turn)] == [
+        ("user", "Hi.", None),
+        ("assistant", "Yes?", None),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("tool", "text"),
+    [
+        (
+            {"name": "t", "rawArgs": '{"path": "a.py"}', "result": "plain", "status": "completed"},
+            "a.py\nplain",
+        ),
+        ({"name": "t", "params": {"a": 1}, "result": {"b": 2}}, '{"a": 1}\n{"b": 2}'),
+        ({"name": "t", "params": "{", "status": "cancelled"}, "{"),
+        ({"name": "t", "status": "completed"}, "t"),
+    ],
+    ids=["raw arguments", "not in text", "broken", "only a name"],
+)
+def test_tools_in_their_several_forms(tool: dict[str, Any], text: str) -> None:
+    composer = json.dumps({"fullConversationHeadersOnly": [{"bubbleId": "b"}]})
+    bubble = json.dumps({"type": 2, "toolFormerData": tool})
+    _, turn = cursor_ide.turns(("composerData:c", composer), [("bubbleId:c:b", bubble)])
+    assert isinstance(turn, Turn)
+    assert (turn.text, turn.failed) == (text, tool.get("status") == "cancelled")
+
+
+ANYTHING = anything(
+    "type text bubbleId createdAt thinking toolFormerData params result status name conversation"
+    " fullConversationHeadersOnly modelConfig workspaceIdentifier uri",
+    *(1, 2, "b", "error"),
+)
+DATA = ANYTHING.map(json.dumps) | st.binary(max_size=20) | ANYTHING
+HEADERS = st.just(json.dumps({"fullConversationHeadersOnly": [{"bubbleId": "b", "type": 2}]}))
+KEY = st.sampled_from(["composerData:c", b"composerData:c", "", None, 5])
+
+
+@given(
+    st.tuples(KEY, HEADERS | DATA) | st.just(()),
+    st.lists(st.tuples(st.just("bubbleId:c:b"), DATA) | st.just(())),
+)
+def test_no_value_can_stop_the_reading(composer: Sequence[object], bubbles: list[Sequence[object]]) -> None:
+    for one in cursor_ide.turns(composer, bubbles):
+        assert one.session == "c"
+        if isinstance(one, Turn):
+            one.text.encode()

@@ -1,0 +1,207 @@
+"""Files that no client wrote: lines of JSON, and plain text."""
+
+import io
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lore.errors import Invalid
+from lore.transcripts import generic
+from lore.transcripts.base import Heading, Turn
+from tests.transcripts.anything import anything
+
+
+def lines(*records: object) -> io.BytesIO:
+    return io.BytesIO("\n".join(json.dumps(record) for record in records).encode())
+
+
+def told(text: str | bytes) -> list[tuple[str, str]]:
+    data = text if isinstance(text, bytes) else text.encode()
+    return [
+        ("title", one.title) if isinstance(one, Heading) else (one.role, one.text)
+        for one in generic.prose(io.BytesIO(data), "notes")
+    ]
+
+
+def turns(stream: io.BytesIO) -> list[Turn]:
+    return [one for one in generic.jsonl(stream, "chat") if isinstance(one, Turn)]
+
+
+@pytest.mark.parametrize(
+    ("record", "role", "text"),
+    [
+        ({"role": "user", "content": "Hi"}, "user", "Hi"),
+        ({"role": "Assistant", "content": [{"type": "text", "text": "Hello"}]}, "assistant", "Hello"),
+        ({"speaker": "Caroline", "text": "Hi"}, "user", "Caroline: Hi"),
+        ({"from": "gpt", "value": "Hello"}, "assistant", "Hello"),
+        ({"author": "human", "text": "Hi"}, "user", "Hi"),
+        ({"author": {"role": "assistant"}, "content": {"parts": ["Hello"]}}, "assistant", "Hello"),
+        ({"type": "x", "message": {"role": "user", "content": "Hi"}}, "user", "Hi"),
+        ({"role": "tool", "name": "grep", "content": "found"}, "tool", "found"),
+    ],
+    ids="role,parts,speaker,from,author,author with a role,inside a message,tool".split(","),
+)
+def test_a_line_names_its_speaker_in_many_ways(record: dict[str, Any], role: str, text: str) -> None:
+    [turn] = turns(lines(record))
+    assert (turn.role, turn.text, turn.session, turn.line) == (role, text, "chat", 1)
+    assert turn.tool == record.get("name", "")
+
+
+def test_lines_that_are_no_turns_are_left_out() -> None:
+    stream = io.BytesIO(
+        b'\xef\xbb\xbf{"role":"system","content":"Be kind."}\n\nnonsense\n[1]\n{"role":"user"}\n'
+        b'{"role":"user","content":"caf\xff","timestamp":"2026-01-02T03:04:05Z"}\r\n{"role":"user","content'
+    )
+    [turn] = turns(stream)
+    assert (turn.text, turn.at, turn.line) == ("caf�", 1767323045.0, 6)
+
+
+def test_a_line_may_hold_a_whole_conversation() -> None:
+    [one, other] = turns(
+        lines({"messages": [{"role": "user", "content": "Hi"}, {"role": "ai", "content": "Hi"}]})
+    )
+    assert (one.role, other.role, one.line, other.line) == ("user", "assistant", 1, 1)
+    assert one.uuid != other.uuid
+
+
+def test_names_are_stable_and_tell_session_position_and_text_apart() -> None:
+    hi = {"role": "user", "content": "Hi"}
+    [first, second] = turns(lines(hi, hi))
+    assert turns(lines(hi, hi)) == [first, second]
+    [elsewhere] = generic.jsonl(lines(hi), "another")
+    [changed] = turns(lines({"role": "user", "content": "Ho"}))
+    assert isinstance(elsewhere, Turn)
+    assert len({first.uuid, second.uuid, elsewhere.uuid, changed.uuid}) == 4
+
+
+def test_lines_without_any_turn_are_refused() -> None:
+    with pytest.raises(
+        Invalid, match="none of 2 lines is a turn; right is one JSON object a line, with role and"
+    ):
+        turns(lines({"a": 1}, {"b": 2}))
+    assert turns(io.BytesIO(b"\n\n")) == []
+    assert turns(lines({"role": "system", "content": "Be kind."})) == []
+
+
+def test_a_line_too_long_to_be_held_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(generic, "LONGEST_LINE", 60)
+    short = b'{"role": "user", "content": "short"}'
+    stream = io.BytesIO(b"\n".join([short, b"x" * 60 + short, short]))
+    assert [(one.text, one.line) for one in turns(stream)] == [("short", 1), ("short", 3)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "**User:** Why?\nReally?\n\n**Assistant:** Because.",
+        "**User**: Why?\nReally?\n\n**Assistant**: Because.",
+        "## User\n\nWhy?\nReally?\n\n## Assistant\n\nBecause.\n",
+        "### User (10:30)\nWhy?\nReally?\n### Claude:\nBecause.",
+        "Human: Why?\nReally?\nAssistant: Because.",
+        "You said:\r\nWhy?\r\nReally?\r\nChatGPT said:\r\nBecause.\r\n",
+        "_**User**_\n\nWhy?\nReally?\n\n---\n\n_**Assistant (model-1)**_\n\nBecause.",
+    ],
+    ids="bold,colon outside,headings,headings with asides,plain,copied from a page,bold and slanted".split(
+        ","
+    ),
+)
+def test_speakers_part_a_text(text: str) -> None:
+    assert [(role, said.removesuffix("\n\n---")) for role, said in told(text)] == [
+        ("user", "Why?\nReally?"),
+        ("assistant", "Because."),
+    ]
+
+
+def test_a_text_keeps_to_one_way_of_naming_and_code_names_nobody() -> None:
+    answer = "User: a person\nAssistant: a program\n```\n**User:** in code\n# no heading\n```\nEnd"
+    assert told(f"# On roles\n\n**User:** Hi\n\n**Assistant:**\n{answer}") == [
+        ("title", "On roles"),
+        ("user", "Hi"),
+        ("assistant", answer),
+    ]
+
+
+def test_what_the_system_says_is_left_out_and_what_comes_before_is_kept() -> None:
+    assert told("Notes first.\n\nSystem: be kind\nUser: Hi\nAssistant: Hello") == [
+        ("user", "Notes first."),
+        ("user", "Hi"),
+        ("assistant", "Hello"),
+    ]
+
+
+def test_a_text_without_speakers_has_a_turn_for_each_section() -> None:
+    text = "---\ntitle: 'The plan'\n---\n# Plan\n\n## First\nDo this.\n\n## User\nMeans a person.\n"
+    assert told(text) == [
+        ("title", "The plan"),
+        ("user", "# Plan\n\n## First\nDo this."),
+        ("user", "## User\nMeans a person."),
+    ]
+    found = list(generic.prose(io.BytesIO(text.encode()), "notes"))
+    assert [one.line for one in found if isinstance(one, Turn)] == [4, 9]
+
+
+def test_a_speaker_in_the_midst_of_a_text_without_an_answer_is_none() -> None:
+    assert told("A glossary.\n\nUser: a person.") == [("user", "A glossary.\n\nUser: a person.")]
+    assert told("User: only asks.") == [("user", "only asks.")]
+
+
+def test_long_sections_are_parted_between_paragraphs() -> None:
+    paragraph = "word " * 500
+    parts = [text for _, text in told("\n\n".join([paragraph.strip()] * 7))]
+    assert [len(part) for part in parts] == [7501, 7501, 2499]
+    assert "".join(text for _, text in told("ab " * 6000)).replace(" ", "") == "ab" * 6000
+
+
+def test_what_is_no_text_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(Invalid, match="not text; right is Markdown"):
+        told(b"\x89PNG\0")
+    monkeypatch.setattr(generic, "LONGEST_PROSE", 10)
+    with pytest.raises(Invalid, match="over 10 bytes; split it"):
+        told("x" * 11)
+
+
+def test_empty_text_says_nothing() -> None:
+    assert told("") == told("\n \n") == told("---\n---\n") == []
+
+
+def test_the_first_bytes_tell_lines_from_prose() -> None:
+    assert generic.which(b'\xef\xbb\xbf \n{"role"') == "jsonl"
+    assert generic.which(b"# Notes") == generic.which(b"") == "prose"
+
+
+PIECES = st.sampled_from(
+    [
+        *"User: **User:** ## Assistant: (a) ``` ~~~ # --- title: x ** _".split(),
+        "\n",
+        "\n\n",
+        "\r",
+        "\t ",
+        "\u2028",
+    ]
+)
+
+
+@given(st.lists(PIECES, max_size=25).map("".join).map(str.encode) | st.binary(max_size=60))
+def test_any_text_is_read_or_refused(data: bytes) -> None:
+    try:
+        found = list(generic.prose(io.BytesIO(data), "notes"))
+    except Invalid:
+        assert b"\0" in data
+        return
+    assert all(one.text for one in found if isinstance(one, Turn))
+
+
+VALUES = anything("role content text author from value messages message parts time name", "user", "assistant")
+
+
+@given(st.lists(VALUES.map(json.dumps).map(str.encode) | st.binary(max_size=20), max_size=5).map(b"\n".join))
+def test_any_lines_are_read_or_refused(data: bytes) -> None:
+    try:
+        for one in generic.jsonl(io.BytesIO(data), "chat"):
+            assert isinstance(one, Turn)
+            one.text.encode()
+    except Invalid:
+        assert data.strip()

@@ -1,0 +1,91 @@
+"""project: real repositories, made by git."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from lore.transcripts.project import Project, project_of, repository
+
+GIT = ("git", "-c", "user.name=Ada", "-c", "user.email=ada@example.org", "-c", "init.defaultBranch=main")
+
+
+def git(folder: Path, *arguments: str) -> None:
+    subprocess.run([*GIT, "-C", str(folder), *arguments], check=True, capture_output=True, timeout=60)
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Path:
+    folder = tmp_path / "work" / "ferry"
+    folder.mkdir(parents=True)
+    git(folder, "init")
+    git(folder, "commit", "--allow-empty", "-m", "begin")
+    return folder
+
+
+def test_a_repository_without_a_remote_is_its_folder(made: Path) -> None:
+    (made / "src").mkdir()
+    assert project_of(str(made / "src")) == Project(str(made), "ferry")
+
+
+def test_its_remote_names_it_wherever_it_lies(made: Path) -> None:
+    git(made, "remote", "add", "backup", "/srv/backup.git")
+    git(made, "remote", "add", "origin", "git@Example.org:harbour/ferry.git")
+    assert project_of(str(made)) == Project("example.org/harbour/ferry", "ferry")
+
+
+def test_worktrees_share_a_project(made: Path, tmp_path: Path) -> None:
+    git(made, "worktree", "add", str(tmp_path / "elsewhere"))
+    assert project_of(str(tmp_path / "elsewhere")) == project_of(str(made))
+
+
+def test_a_submodule_is_its_own_project(made: Path, tmp_path: Path) -> None:
+    whole = tmp_path / "whole"
+    whole.mkdir()
+    git(whole, "init")
+    git(whole, "-c", "protocol.file.allow=always", "submodule", "add", str(made), "part")
+    inner, outer = project_of(str(whole / "part")), project_of(str(whole))
+    assert outer == Project(str(whole), "whole")
+    assert inner == Project(str(made), "ferry")
+
+
+def test_folders_of_the_same_name_are_different_projects(made: Path, tmp_path: Path) -> None:
+    other = tmp_path / "play" / "ferry"
+    other.mkdir(parents=True)
+    assert project_of(str(other)) == Project(str(other), "ferry")
+    assert project_of(str(other)) != project_of(str(made))
+
+
+def test_a_folder_that_is_gone_is_still_a_project(tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    assert project_of(str(gone)) == Project(str(gone), "gone")
+
+
+def test_no_folder_no_project() -> None:
+    assert project_of("") is None
+
+
+def test_what_a_client_says_about_the_remote_counts() -> None:
+    assert project_of("/gone", "https://token@example.org/harbour/ferry") == Project(
+        "example.org/harbour/ferry", "ferry"
+    )
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://github.com/harbour/ferry.git",
+        "https://ada:secret@GitHub.com/harbour/ferry",
+        "ssh://git@github.com:22/harbour/ferry.git",
+        "git@github.com:harbour/ferry.git",
+        "github.com:harbour/ferry",
+        "git://github.com/harbour/ferry/",
+    ],
+)
+def test_all_ways_to_reach_a_repository_are_one(url: str) -> None:
+    assert repository(url) == "github.com/harbour/ferry"
+
+
+def test_a_broken_pointer_is_no_repository(tmp_path: Path) -> None:
+    (tmp_path / ".git").write_text("nonsense")
+    assert project_of(str(tmp_path)) == Project(str(tmp_path), tmp_path.name)
