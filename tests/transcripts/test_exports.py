@@ -204,6 +204,13 @@ def test_the_parts_of_a_big_export_are_read_in_order() -> None:
     assert [title for kind, title in found if kind == "title"] == ["0", "1", "2"]
 
 
+def test_an_empty_export_says_nothing() -> None:
+    for file in (io.BytesIO(b" [ ]\n"), zipped(conversations=b"[]")):
+        assert exports.whose(file) is None
+        file.seek(0)
+        assert told(exports.opened(file)) == []
+
+
 @pytest.mark.parametrize(
     ("first", "export"),
     [

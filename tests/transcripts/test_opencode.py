@@ -194,6 +194,11 @@ def test_text_that_is_not_utf_8_is_read_as_far_as_it_goes(db: apsw.Connection) -
     assert (found[0].title, found[-1].text) == ("a�b", "a�bc�d")
 
 
+def test_data_that_is_too_deep_counts_as_missing(db: apsw.Connection) -> None:
+    db.execute("UPDATE part SET data = ?", ("[" * 100_000,))
+    assert turns_of(db) == []
+
+
 ANYTHING = anything(
     "type text state status input output error metadata exit time start created role path cwd summary",
     *"text tool reasoning compaction completed error user assistant".split(),
