@@ -119,8 +119,10 @@ def test_a_conversation_is_read_from_its_first_turn_to_its_last(run: Command) ->
         ["folder", "/home/dev/proj-codex"],
         ["turns", "5"],
     ]
-    speakers = [turn.split()[0] for turn in body.split("\n\n")]
-    assert speakers == ["user", "exec_command", "assistant", "user", "assistant"]
+    heads = [turn.splitlines()[0] for turn in body.split("\n\n")]
+    assert [head.split()[0] for head in heads] == ["user", "exec_command", "assistant", "user", "assistant"]
+    assert re.fullmatch(r"user  \d{4}-\d\d-\d\d \d\d:\d\d", heads[0])
+    assert re.fullmatch(r"exec_command  \d\d:\d\d", heads[1])
 
 
 def test_what_an_agent_of_the_session_did_stands_where_it_happened(run: Command) -> None:
