@@ -227,6 +227,7 @@ def test_a_story_of_changes_is_the_same(both: Both, form: tuple[str, ...]) -> No
 def test_damage_is_found_and_repaired_by_the_daemon_too(both: Both) -> None:
     for run in (both.through, both.direct):
         connection = apsw.Connection(str(run.database))
+        connection.set_busy_timeout(30_000)
         connection.execute("INSERT INTO words (words) VALUES ('delete-all')")
         connection.close()
         with no_way_to_the_store() if run is both.through else nullcontext():
