@@ -15,6 +15,8 @@ from lore.transcripts.sources import Source
 
 SETTLE_MILLISECONDS = 300
 """How long a file has to be quiet before it is looked at, so that a burst of lines is read at once."""
+TICK_MILLISECONDS = 1000
+"""After so long without a word another look is taken: what was before the watch began, it does not tell."""
 
 logger = logging.getLogger(__name__)
 
@@ -76,14 +78,17 @@ class Gathering:
             if not folders:
                 await anyio.sleep(every_seconds)
                 continue
-            async for _ in watchfiles.awatch(
+            quiet = 0
+            async for changes in watchfiles.awatch(
                 *folders,
                 debounce=SETTLE_MILLISECONDS,
                 stop_event=self._ended,
-                rust_timeout=int(every_seconds * 1000),
+                rust_timeout=TICK_MILLISECONDS,
                 yield_on_timeout=True,
             ):
-                yield
+                quiet = 0 if changes else quiet + 1
+                if quiet <= 1 or quiet * TICK_MILLISECONDS % (every_seconds * 1000) < TICK_MILLISECONDS:
+                    yield
                 if self._folders() != folders:
                     break
 
