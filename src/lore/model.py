@@ -14,7 +14,8 @@ LINK_KINDS: tuple[LinkKind, ...] = ("hierarchical", "associative", "temporal", "
 Format = Literal["ids", "title", "full"]
 FORMATS: tuple[Format, ...] = ("ids", "title", "full")
 Order = Literal["newest", "importance", "use"]
-VERBATIM = frozenset({"turn", "session"})
+TURN, SESSION = "turn", "session"
+VERBATIM = frozenset({TURN, SESSION})
 """The kinds that are no knowledge but what knowledge comes from: what was said, word for word."""
 DETAILS = 3
 """The level of a tree from which on all is detail."""

@@ -151,6 +151,15 @@ def test_secrets_are_not_kept(lore: Lore, file: Path) -> None:
     assert all(key.encode() not in path.read_bytes() for path in database.parent.iterdir())
 
 
+def test_a_title_keeps_no_secret_either(lore: Lore, file: Path) -> None:
+    key = "AKIA" + "Q7" * 8
+    title = {"type": "custom-title", "customTitle": f"use {key}", "sessionId": SESSION}
+    file.write_bytes(line(1, "one") + json.dumps(title).encode() + b"\n")
+    assert read(lore, file).redacted == {"aws key": 1}
+    [session] = lore.select(Filter(kinds=frozenset({"session"})), 10)
+    assert session.title == "use [redacted: aws key]"
+
+
 def test_what_was_forgotten_stays_forgotten(lore: Lore, file: Path) -> None:
     file.write_bytes(line(1, "one") + line(2, "two"))
     read(lore, file)

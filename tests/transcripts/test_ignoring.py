@@ -12,18 +12,18 @@ HOME = Path("/home/ada")
 @pytest.mark.parametrize(
     ("pattern", "folder", "left_out"),
     [
-        ("/work/secret", "/work/secret", True),
-        ("/work/secret", "/work/secret/src", True),
-        ("/work/secret/", "/work/secret", True),
-        ("/work/secret", "/work/secrets", False),
-        ("/work/secret", "/work", False),
+        ("/projects/secret", "/projects/secret", True),
+        ("/projects/secret", "/projects/secret/src", True),
+        ("/projects/secret/", "/projects/secret", True),
+        ("/projects/secret", "/projects/secrets", False),
+        ("/projects/secret", "/projects", False),
         ("~/diary", "/home/ada/diary/2026", True),
         ("~/diary", "/home/ben/diary", False),
-        ("/work/*-private", "/work/ferry-private/src", True),
-        ("/work/*-private", "/work/ferry", False),
+        ("/projects/*-private", "/projects/ferry-private/src", True),
+        ("/projects/*-private", "/projects/ferry", False),
         ("*", "/anything", True),
-        ("# /work/secret", "/work/secret", False),
-        ("", "/work", False),
+        ("# /projects/secret", "/projects/secret", False),
+        ("", "/projects", False),
     ],
 )
 def test_the_list_for_all_projects(pattern: str, folder: str, left_out: bool) -> None:
@@ -49,10 +49,10 @@ def test_a_project_may_leave_out_a_part(tmp_path: Path) -> None:
 
 
 def test_where_nothing_is_told_nothing_is_left_out(tmp_path: Path) -> None:
-    assert not ignoring(tmp_path / "ignore", HOME)("/work")
+    assert not ignoring(tmp_path / "ignore", HOME)("/projects")
     assert not Ignoring(["*"], HOME)("")
 
 
 def test_the_list_is_a_file(tmp_path: Path) -> None:
-    (tmp_path / "ignore").write_text("/work/secret\n")
-    assert ignoring(tmp_path / "ignore", HOME)("/work/secret/src")
+    (tmp_path / "ignore").write_text("/projects/secret\n")
+    assert ignoring(tmp_path / "ignore", HOME)("/projects/secret/src")

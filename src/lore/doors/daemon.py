@@ -29,7 +29,7 @@ from lore.doors.state import State, write_whole
 from lore.engine import Lore
 from lore.environment import of_clients
 from lore.errors import Unavailable
-from lore.model import Filter
+from lore.model import TURN, Filter
 from lore.transcripts.sources import VARIABLES, chosen
 from lore.version import VERSION
 
@@ -129,12 +129,18 @@ class Daemon:
         if self._config.ingest_paused:
             return
         async for _ in self._gathering.changes(self._config.ingest_poll_seconds):
-            if changed := await anyio.to_thread.run_sync(self._gathering.changed):
-                with self._state.doing("ingesting"):
-                    done = await anyio.to_thread.run_sync(self._gathering.read, changed)
-                if done.turns:
-                    self._clients.used()
-                    logger.info("read %d new turns of %d sessions", done.turns, done.sessions)
+            try:
+                await self._read_on()
+            except OSError as trouble:  # a full disk must not end the daemon
+                logger.warning("transcripts will be read later: %s", trouble)
+
+    async def _read_on(self) -> None:
+        if changed := await anyio.to_thread.run_sync(self._gathering.changed):
+            with self._state.doing("ingesting"):
+                done = await anyio.to_thread.run_sync(self._gathering.read, changed)
+            if done.turns:
+                self._clients.used()
+                logger.info("read %d new turns, %d new sessions", done.turns, done.sessions)
 
     async def _rest(self, stopping: anyio.Event) -> None:
         """When nobody has asked for anything for a while, doze, or at least give memory back."""
@@ -165,7 +171,7 @@ class Daemon:
             "uptime_seconds": time.time() - self._started_at,
             "memories": status.counts.memories,
             "pending": status.pending,
-            "staged_turns": self._lore.count(Filter(kinds=frozenset({"turn"}))),
+            "staged_turns": self._lore.count(Filter(kinds=frozenset({TURN}))),
             "last_consolidation_at": None,
             "store": status.location,
             "socket": self._address,

@@ -74,11 +74,18 @@ class Gathering:
         """At first, whenever something happens in the clients' folders, and now and then in any case."""
         while not self._ended.is_set():
             yield
-            folders = self._folders()
-            if not folders:
-                await anyio.sleep(every_seconds)
-                continue
-            quiet = 0
+            try:
+                async for quiet in self._watched(self._folders()):
+                    if quiet <= 1 or quiet * TICK_MILLISECONDS % (every_seconds * 1000) < TICK_MILLISECONDS:
+                        yield
+            except OSError as trouble:  # a folder has gone, or the system watches no more files
+                logger.warning("transcripts are only looked at every %g s: %s", every_seconds, trouble)
+            await anyio.sleep(every_seconds)
+
+    async def _watched(self, folders: Sequence[Path]) -> AsyncIterator[int]:
+        """For how many ticks nothing has happened, at each; until there are other folders to watch."""
+        quiet = 0
+        while folders and not self._ended.is_set():
             async for changes in watchfiles.awatch(
                 *folders,
                 debounce=SETTLE_MILLISECONDS,
@@ -87,9 +94,9 @@ class Gathering:
                 yield_on_timeout=True,
             ):
                 quiet = 0 if changes else quiet + 1
-                if quiet <= 1 or quiet * TICK_MILLISECONDS % (every_seconds * 1000) < TICK_MILLISECONDS:
-                    yield
+                yield quiet
                 if self._folders() != folders:
+                    folders, quiet = self._folders(), 0
                     break
 
     def _folders(self) -> list[Path]:

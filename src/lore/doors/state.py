@@ -17,7 +17,6 @@ class State:
         self._path = path
         self.mode = "local"
         self.now: Doing = "idle"
-        self.since = time.time()
 
     def begin(self) -> None:
         self._say("idle")

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 
 from lore.engine.link import made
 from lore.errors import LoreError, Unavailable
-from lore.model import Cause, Link, LinkKind, Memory, Tie
+from lore.model import SESSION, TURN, Cause, Link, LinkKind, Memory, Tie
 from lore.redact import redact
 from lore.store import Bookmark, Reader, Store, Writer
 from lore.text import preview
@@ -19,7 +19,6 @@ from lore.transcripts.growing import BEGINNING, Growing, Watermark, first_print,
 from lore.transcripts.project import Project, project_of
 from lore.transcripts.sources import Source
 
-TURN, SESSION = "turn", "session"
 BATCH = 200
 """How many turns are kept at once: a fraction of a second, in which other writers wait."""
 IMPORTANCE = {"user": 0.3, "assistant": 0.2, "summary": 0.4, "tool": 0.1}
@@ -176,7 +175,8 @@ class _Keeping:
         hidden: Counter[str] = Counter()
         said = [_clean(one, hidden) for one in batch if isinstance(one, Turn)]
         turns = {self._id(turn.uuid): turn for turn in said if turn.text}
-        headings = self._waiting | {one.session: one for one in batch if isinstance(one, Heading)}
+        told = (_clean_heading(one, hidden) for one in batch if isinstance(one, Heading))
+        headings = self._waiting | {heading.session: heading for heading in told}
         with store.transaction(self._namespace, self._cause, self._now) as writer:
             known = writer.get(turns, forgotten=True)
             fresh = {id: turn for id, turn in turns.items() if id not in known}
@@ -314,6 +314,12 @@ def _clean(turn: Turn, hidden: Counter[str]) -> Turn:
     hidden.update(text.found)
     hidden.update(reasoning.found)
     return replace(turn, text=text.text.strip(), reasoning=reasoning.text)
+
+
+def _clean_heading(heading: Heading, hidden: Counter[str]) -> Heading:
+    title = redact(_storable(heading.title))
+    hidden.update(title.found)
+    return replace(heading, title=title.text)
 
 
 def _storable(text: str) -> str:

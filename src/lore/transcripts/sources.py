@@ -32,7 +32,7 @@ class Source:
     def files(self, home: Path, variables: Mapping[str, str]) -> Iterator[Path]:
         """Its transcripts, the oldest first."""
         found = [path for path in self.place(home, variables).glob(self.pattern) if path.is_file()]
-        yield from sorted(found, key=lambda path: (path.stat().st_mtime, str(path)))
+        yield from sorted(found, key=lambda path: (_written_at(path), str(path)))
 
 
 SOURCES: dict[str, Source] = {
@@ -72,6 +72,14 @@ SOURCES: dict[str, Source] = {
 }
 ALL = "all"
 VARIABLES = tuple(source.variable for source in SOURCES.values() if source.variable)
+
+
+def _written_at(path: Path) -> float:
+    """Of a file that is gone meanwhile: before all others."""
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
 
 
 def named(name: str) -> Source:

@@ -12,6 +12,7 @@ from lore.doors.cli.opening import directly, settings
 from lore.doors.cli.progress import document_read, read_all, show_read
 from lore.doors.cli.terminal import plural
 from lore.environment import of_clients
+from lore.errors import Invalid
 
 if TYPE_CHECKING:
     from lore.transcripts.ignoring import Ignoring
@@ -57,5 +58,7 @@ def _found(wanted: Sequence["Source"]) -> list[tuple[Path, "Source"]]:
 def _given(paths: Sequence[Path], wanted: Sequence["Source"] | None) -> list[tuple[Path, "Source"]]:
     """A folder stands for the lines in it; whose they are is said, or told by where they lie."""
     sources = import_module("lore.transcripts.sources")
+    if wanted and len(wanted) > 1:
+        raise Invalid("a PATH is of one client; give --source once")
     files = [file for path in paths for file in (sorted(path.rglob("*.jsonl")) if path.is_dir() else [path])]
     return [(file, wanted[0] if wanted else sources.source_of(file)) for file in files]

@@ -12,14 +12,14 @@ from lore.doors.cli.ids import shortened
 from lore.doors.cli.opening import opened
 from lore.doors.cli.terminal import line, note, plural, width
 from lore.doors.cli.times import minute
-from lore.model import Filter, Memory
+from lore.model import SESSION, TURN, Filter, Memory
 from lore.transcripts.project import name_of
 
 if TYPE_CHECKING:
     from lore.engine import Lore
 
-SESSIONS = frozenset({"session"})
-TURNS = frozenset({"turn"})
+SESSIONS = frozenset({SESSION})
+TURNS = frozenset({TURN})
 CLIENT_WIDTH = 12
 PROJECT_WIDTH = 14
 SHOWN = 20
