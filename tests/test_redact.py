@@ -74,6 +74,36 @@ def test_prose_and_code_are_left_alone(said: str) -> None:
     assert redact(said).text == said
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "PASSWORD: correct-horse-battery",
+        "paſſword = correct-horse-battery",
+        "Apı_Key=correct-horse-battery",
+        "APİ-KEY: correct-horse-battery",
+        "acceſſ\u212aey=correct-horse-battery",
+        "AUTHTOKEN=correct-horse-battery",
+        "BEARER " + LETTERS[:30],
+        "Basic " + LETTERS[:30],
+        "ftp://ada:tr0ub4dor@a https://bob:tr0ub4dor@b",
+    ],
+)
+def test_a_secret_is_found_however_its_name_is_spelled(said: str) -> None:
+    redacted = redact(said).text
+    assert not any(secret in redacted for secret in ("correct-horse", LETTERS[:30], "tr0ub4dor"))
+
+
+PIECES = [*SECRETS.values(), *AROUND.values(), *(word for rule in RULES.values() for word in rule.hints)]
+
+
+@given(st.lists(st.sampled_from([*PIECES, *map(str.upper, PIECES), " ", "=", ": ", "@"]), max_size=6))
+def test_what_a_pattern_finds_is_never_passed_over(pieces: list[str]) -> None:
+    said = "".join(pieces)
+    found = [kind for kind, rule in RULES.items() if rule.pattern.search(said)]
+    if found:
+        assert redact(said).found
+
+
 @given(st.text())
 def test_anything_can_be_redacted_once(said: str) -> None:
     once = redact(said)

@@ -32,5 +32,13 @@ def of_clients(names: tuple[str, ...]) -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name in names and value}
 
 
+def folder() -> str:
+    """Where this process is at work; empty if that was removed."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return ""
+
+
 def _ours(name: str) -> bool:
     return name.startswith(PREFIX) or name in BORROWED

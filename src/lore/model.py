@@ -36,6 +36,7 @@ def new_id(now: float) -> str:
 class Memory:
     """A node: something that is known, with all that is known about it.
 
+    project: the key of the repository or folder that it belongs to; empty: to none, it counts everywhere.
     A read changes only the six fields from `access_count` to `activated_at`.
     """
 
@@ -60,6 +61,7 @@ class Memory:
     source_type: str = "observed"
     session: str = ""
     channel: str = ""
+    project: str = ""
     trust: float = 0.5
     superseded_by: str | None = None
     superseded_at: float | None = None
@@ -127,7 +129,7 @@ class Draft:
     by meaning when it is kept, where no background runs that sees to it soon. unique_title: refused as a
     Duplicate if a memory of this kind in the same namespace is called the same. ties: links to begin with; an
     empty source is this memory. updates_above: also tied, as their update, to the memories whose likeness is
-    above this.
+    above this. project: None leaves it to the place where it is written.
     """
 
     content: str
@@ -146,6 +148,7 @@ class Draft:
     source_type: str = "observed"
     session: str = ""
     channel: str = ""
+    project: str | None = None
     flags: frozenset[str] = frozenset()
     metadata: Mapping[str, Any] = field(default_factory=dict)
     ties: tuple["Tie", ...] = ()
@@ -182,7 +185,8 @@ class Filter:
     """Which memories count. Empty collections and None mean "any"; `other_kinds` are left out.
 
     categories: see `ranking.category`. level: a cut through the trees, that is what lies this deep and the
-    leaves above it; from DETAILS on, also all that lies deeper.
+    leaves above it; from DETAILS on, also all that lies deeper. projects: what belongs to one of them, and
+    what belongs to none.
     """
 
     namespaces: frozenset[str] = frozenset()
@@ -192,6 +196,7 @@ class Filter:
     sources: frozenset[str] = frozenset()
     source_types: frozenset[str] = frozenset()
     sessions: frozenset[str] = frozenset()
+    projects: frozenset[str] = frozenset()
     titles: frozenset[str] = frozenset()
     created_after: float | None = None
     created_before: float | None = None
@@ -355,42 +360,3 @@ class Entry:
     id: str
     before: Mapping[str, Any] | None
     after: Mapping[str, Any] | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Counts:
-    """How much one reader sees."""
-
-    memories: int
-    roots: int
-    links: int
-    forgotten: int
-    superseded: int
-    kinds: Mapping[str, int] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Status:
-    """What a person asks first: where the data is, how much there is, whether all is well."""
-
-    version: str
-    location: str
-    namespace: str
-    counts: Counts
-    model: str
-    meaning: Literal["ready", "warming", "missing"]
-    trouble: str
-    embedded: int
-    pending: int
-    size_bytes: int
-    last_write_at: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """What a self-check saw: a check by name, whether it holds, and what was seen."""
-
-    check: str
-    passed: bool
-    detail: str
-    repairable: bool = False

@@ -96,6 +96,7 @@ def test_a_memory_comes_back_as_it_was_put(store: Store) -> None:
         source_type="inferred",
         session="s1",
         channel="c1",
+        project="example.org/harbour/ferry",
         trust=0.9,
         superseded_by="b",
         superseded_at=NOW + 1,
@@ -185,6 +186,22 @@ FILTERS: dict[str, tuple[Filter, set[str]]] = {
     "sources": (Filter(sources=frozenset({"chat"})), {"other"}),
     "source types": (Filter(source_types=frozenset({"inferred"})), {"other"}),
     "sessions": (Filter(sessions=frozenset({"s1"})), {"other"}),
+    "projects": (Filter(projects=frozenset({"ferry"})), {"root", "child", "other", "own"}),
+    "some projects": (
+        Filter(projects=frozenset({"ferry", "tug"})),
+        {"root", "child", "grandchild", "other", "own"},
+    ),
+    "unknown projects": (Filter(projects=frozenset({"nowhere"})), {"root", "child", "own"}),
+    "no project": (Filter(projects=frozenset({""})), {"root", "child", "own"}),
+    "of a project, by ids": (
+        Filter(projects=frozenset({"ferry"}), ids=("other", "grandchild", "root")),
+        {"other", "root"},
+    ),
+    "of a project, in a subtree": (Filter(projects=frozenset({"ferry"}), under="root"), {"child"}),
+    "of a project, superseded and forgotten too": (
+        Filter(projects=frozenset({"ferry"}), superseded=True, forgotten=True),
+        {"root", "child", "other", "own", "gone"},
+    ),
     "from a moment on": (Filter(created_after=NOW + 100), {"other"}),
     "before a moment": (Filter(created_before=NOW + 100), {"root", "child", "grandchild", "own"}),
     "roots": (Filter(roots=True), {"root", "other", "own"}),
@@ -206,7 +223,8 @@ def world(store: Store) -> None:
     """A tree, a memory that differs in every field, an outdated, a forgotten and a private one."""
     keep(
         store,
-        *(memory(id, "lighthouse") for id in ("root", "child", "grandchild")),
+        *(memory(id, "lighthouse") for id in ("root", "child")),
+        memory("grandchild", "lighthouse", project="tug"),
         memory(
             "other",
             "lighthouse",
@@ -215,10 +233,11 @@ def world(store: Store) -> None:
             source="chat",
             source_type="inferred",
             session="s1",
+            project="ferry",
             created_at=NOW + 100,
         ),
-        memory("old", "lighthouse", superseded_by="other"),
-        memory("gone", "lighthouse", forgotten_at=NOW),
+        memory("old", "lighthouse", superseded_by="other", project="tug"),
+        memory("gone", "lighthouse", forgotten_at=NOW, project="ferry"),
         below("root", "child"),
         below("child", "grandchild"),
     )
@@ -235,6 +254,8 @@ def test_every_way_of_finding_honours_the_filter(where: Filter, passing: set[str
     reader = store.reader("mine")
     assert {m.id for m in reader.select(where, 100)} == passing
     assert reader.count(where) == len(passing)
+    assert set(reader.ids(where)) == passing
+    assert set(reader.containing("LIGHT", where)) == passing
     assert set(reader.matching(["lighthouse"], 100, where)) == passing
     assert set(reader.near(EAST, MODEL, 100, where)) == passing
     assert {trace.id for trace in reader.roots(where)} == passing - {"child", "grandchild"}
@@ -259,6 +280,47 @@ def test_few_that_pass_are_found_among_many_that_are_nearer(store: Store) -> Non
     reader = store.reader("mine")
     assert list(reader.near(EAST, MODEL, 5, Filter())) == ["mine"]
     assert list(reader.near(EAST, MODEL, 5, Filter(kinds=frozenset({"rare"})))) == ["mine"]
+
+
+@pytest.mark.parametrize("many", [0, 4_100], ids=["few", "many"])
+def test_what_belongs_to_a_project_is_found_behind_more_of_another(many: int, store: Store) -> None:
+    """However many of the store pass; all that do not are nearer and have the words more often."""
+    ours, theirs = Filter(projects=frozenset({"ferry"})), [memory(f"t{n}", "ice ice ice") for n in range(300)]
+    keep(store, *(replace(each, project="tug") for each in theirs))
+    keep(store, *(memory(f"m{n}", "sea", project="ferry") for n in range(many)))
+    keep(store, memory("ours", "ice and " + "filler " * 50, project="ferry"), memory("nobodys", "ice floe"))
+    place(store, {each.id: EAST for each in theirs} | {"ours": NORTHEAST, "nobodys": NORTH})
+    reader = shared(store)
+    assert list(reader.matching(["ice"], 3, ours)) == ["nobodys", "ours"]
+    assert list(reader.near(EAST, MODEL, 3, ours)) == ["ours", "nobodys"]
+    assert list(reader.near(EAST, MODEL, 1, ours)) == ["ours"]
+    assert reader.count(ours) == many + 2
+
+
+def test_the_projects_of_current_memories_are_known_with_their_sizes(store: Store) -> None:
+    keep(store, *(memory(id, project="tug") for id in "ab"), memory("c", project="ferry"), memory("none"))
+    keep(store, memory("old", project="barge", superseded_by="a"))
+    keep(store, memory("gone", project="raft", forgotten_at=NOW))
+    assert list(shared(store).projects().items()) == [("ferry", 1), ("tug", 2)]
+
+
+def test_a_memory_moves_to_another_project_and_the_journal_tells_it(store: Store) -> None:
+    keep(store, memory("a", project="ferry"))
+    keep(store, replace(one(store, "a"), project="tug"))
+    assert shared(store).count(Filter(projects=frozenset({"ferry"}))) == 0
+    *_, moved = shared(store).history("a")
+    assert (moved.before, moved.after) == ({"project": "ferry"}, {"project": "tug"})
+
+
+@pytest.mark.parametrize(("where", "passing"), FILTERS.values(), ids=FILTERS)
+def test_what_hangs_below_many_is_counted_as_for_each(where: Filter, passing: set[str], store: Store) -> None:
+    world(store)
+    ids = ["root", "child", "grandchild", "other", "nowhere", "\ud800"]
+    counted = store.reader("mine").count_below(ids, where)
+    assert counted["root"] == len(passing & {"child", "grandchild"})
+    assert counted["child"] == len(passing & {"grandchild"})
+    assert [counted[id] for id in ids[2:]] == [0, 0, 0, 0]
+    assert store.reader("mine").count_below([], where) == {}
 
 
 # --- by words
@@ -914,8 +976,10 @@ QUESTIONS: dict[str, Callable[[Reader], Iterable[str]]] = {
     "suggestions_about": lambda reader: _proposed(reader.suggestions_about(KNOWN)),
     "pending_suggestions": lambda reader: _proposed(reader.pending_suggestions(100, 0.0)),
     "bookmarks": lambda reader: [bookmark.path for bookmark in reader.bookmarks()],
+    "projects": lambda reader: reader.projects(),
 }  # fmt: skip
-NUMBERS = {"count", "counts", "count_pending_suggestions"}
+NUMBERS = {"count", "count_below", "counts", "count_pending_suggestions"}
+OWN = {"noted"}
 
 
 def _named(links: Iterable[Link]) -> list[str]:
@@ -968,13 +1032,49 @@ def test_a_bookmark_stays_where_it_was_if_the_transaction_fails(store: Store) ->
     assert store.reader(SHARED).bookmarks() == []
 
 
+def test_what_is_noted_is_found_by_the_beginning_of_its_name(store: Store) -> None:
+    with store.transaction(SHARED, CAUSE, NOW) as writer:
+        writer.note("run/1", {"seconds": 1.5, "remarks": ["ünïcode"]})
+        writer.note("run/2", {})
+        writer.note("running", {"no": True})
+        assert writer.noted("run/") == {"run/1": {"seconds": 1.5, "remarks": ["ünïcode"]}, "run/2": {}}
+    with store.transaction(SHARED, CAUSE, NOW) as writer:
+        writer.note("run/1", {"seconds": 2})
+        writer.note("run/2", None)
+    assert store.reader(SHARED).noted("run/") == {"run/1": {"seconds": 2}}
+    assert list(store.reader(SHARED).noted("")) == ["run/1", "running"]
+
+
+def test_what_is_noted_is_seen_by_its_own_namespace_only(store: Store) -> None:
+    for who in PEOPLE:
+        with store.transaction(who, CAUSE, NOW) as writer:
+            writer.note("whose", {"name": who})
+    for who in PEOPLE:
+        assert store.reader(who).noted("whose") == {"whose": {"name": who}}
+
+
+def test_nothing_is_noted_if_the_transaction_fails(store: Store) -> None:
+    def fail() -> None:
+        with store.transaction(SHARED, CAUSE, NOW) as writer:
+            writer.note("half", {})
+            raise NotFound("no")
+
+    with pytest.raises(NotFound):
+        fail()
+    assert store.reader(SHARED).noted("") == {}
+
+
 def society(store: Store) -> None:
     """The same little tree for each of three namespaces, and ties of "theirs" into the shared one."""
     for who in (SHARED, "mine", "theirs"):
         names = {what: f"{who}-{what}" for what in ("root", "leaf", "friend", "gone")}
         keep(
             store,
-            *(memory(id, "lighthouse", namespace=who) for id in names.values() if id != names["gone"]),
+            *(
+                memory(id, "lighthouse", namespace=who, project=f"{who}-project")
+                for id in names.values()
+                if id != names["gone"]
+            ),
             memory(names["gone"], "lighthouse", namespace=who, forgotten_at=NOW),
             below(names["root"], names["leaf"], id=f"{who}-tree"),
             link(names["leaf"], names["friend"], id=f"{who}-tie"),
@@ -996,7 +1096,7 @@ def society(store: Store) -> None:
 
 
 def test_every_question_of_a_reader_is_asked_here() -> None:
-    assert QUESTIONS.keys() | NUMBERS == Reader.__abstractmethods__
+    assert QUESTIONS.keys() | NUMBERS | OWN == Reader.__abstractmethods__
 
 
 @pytest.mark.parametrize("question", QUESTIONS.values(), ids=QUESTIONS)
@@ -1023,6 +1123,9 @@ def test_a_reader_counts_its_own_and_the_shared_never_anothers(store: Store) -> 
     assert (counts.memories, counts.roots, counts.links, counts.forgotten) == (6, 4, 4, 2)
     assert store.reader(SHARED).counts().memories == 3
     assert [store.reader(who).count_pending_suggestions() for who in PEOPLE] == [2, 3, 1]
+    roots = [f"{who}-root" for who in PEOPLE]
+    assert list(reader.count_below(roots, Filter()).values()) == [1, 0, 1]
+    assert list(store.reader("theirs").count_below(roots, Filter()).values()) == [0, 2, 1]
 
 
 def test_a_memory_whose_parent_is_out_of_sight_is_a_root(store: Store) -> None:
@@ -1035,6 +1138,14 @@ def test_a_memory_whose_parent_is_out_of_sight_is_a_root(store: Store) -> None:
 def test_what_hangs_below_anothers_memory_is_out_of_reach(store: Store) -> None:
     society(store)
     assert store.reader("mine").count(Filter(under="theirs-root")) == 0
+
+
+def test_what_hangs_below_a_memory_by_way_of_anothers_is_out_of_reach(store: Store) -> None:
+    keep(store, memory("a"), memory("b"))
+    keep(store, memory("t", namespace="theirs"), below("a", "t"), below("t", "b"), namespace="theirs")
+    for who, count in (("mine", 0), ("theirs", 2)):
+        assert store.reader(who).count(Filter(under="a")) == count
+        assert store.reader(who).count_below(["a"], Filter()) == {"a": count}
 
 
 def test_a_writer_cannot_change_anothers_memory(store: Store) -> None:

@@ -178,6 +178,38 @@ def test_a_step_that_fails_leaves_the_file_as_it_was(path: Path) -> None:
     store.close()
 
 
+OLD_ROW = """
+    INSERT INTO memory SELECT NULL, '{id}', 'shared', '{kind}', '', 0, '', 0.5, 5.0, NULL, 0, 'codex',
+        '{source_type}', 's1', '{channel}', 0.5, 1.0, 1.0, NULL, NULL, NULL, '', '[]', '{{}}', '', '', '',
+        'walrus';
+    INSERT INTO trace SELECT alias, 0, 0, NULL, NULL, 0.0, NULL FROM memory WHERE id = '{id}';
+    INSERT INTO journal (at, batch, verb, surface, actor, reason, noun, id, before, after)
+        VALUES (1.0, 'b', 'ingest', '', '', '', 'memory', '{id}', NULL, '{{}}'),
+            (2.0, 'c', 'v', '', '', '', 'memory', '{id}', '{{"channel": ""}}', '{{"channel": "{channel}"}}');
+"""
+
+
+def test_what_was_the_channel_of_a_transcript_becomes_its_project(path: Path) -> None:
+    path.parent.mkdir()
+    connections = Connections(path)
+    before = {name: step for name, step in MIGRATIONS.items() if name < "0006"}
+    opening.migrate(connections, before)
+    connections.close()
+    ask(path, OLD_ROW.format(id="turn", kind="turn", source_type="transcript", channel="example.org/ferry"))
+    ask(path, OLD_ROW.format(id="bare", kind="turn", source_type="transcript", channel=""))
+    ask(path, OLD_ROW.format(id="typed", kind="note", source_type="observed", channel="c-42"))
+    store = SqliteStore(path)
+    reader = store.reader(SHARED)
+    told = {
+        id: (memory.channel, memory.project) for id, memory in reader.get(["turn", "bare", "typed"]).items()
+    }
+    assert told == {"turn": ("", "example.org/ferry"), "bare": ("", ""), "typed": ("c-42", "")}
+    assert set(reader.matching(["walrus"], 10, Filter(projects=frozenset({"other"})))) == {"bare", "typed"}
+    assert [entry.after for entry in reader.history("typed")] == [{}, {"channel": "c-42"}]
+    assert failed_checks(store) == set()
+    store.close()
+
+
 def test_only_a_few_backups_are_kept(path: Path) -> None:
     filled(path)
     connections = Connections(path)

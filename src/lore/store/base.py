@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from lore.model import Cause, Counts, Entry, Filter, Finding, Link, Memory, Order, Trace
+from lore.health import Counts, Finding
+from lore.model import Cause, Entry, Filter, Link, Memory, Order, Trace
 from lore.vectors import Vector
 
 
@@ -99,8 +100,16 @@ class Reader(ABC):
         """How many memories pass."""
 
     @abstractmethod
+    def count_below(self, ids: Iterable[str], where: Filter) -> dict[str, int]:
+        """How many that pass hang anywhere below each of `ids`; an entry for each."""
+
+    @abstractmethod
     def counts(self) -> Counts:
         """The totals for a status page."""
+
+    @abstractmethod
+    def projects(self) -> dict[str, int]:
+        """The projects that current memories belong to, by name, and how many of them there are."""
 
     # --- finding: id -> strength, the best `limit` that pass, best first
     @abstractmethod
@@ -178,6 +187,11 @@ class Reader(ABC):
     def bookmarks(self) -> list[Bookmark]:
         """How far each transcript was read, by path."""
 
+    # --- what Lore has to remember of its own work
+    @abstractmethod
+    def noted(self, beginning: str) -> dict[str, Mapping[str, Any]]:
+        """What this very namespace has noted under names that begin so, by name."""
+
     # --- the past
     @abstractmethod
     def history(self, id: str) -> list[Entry]:
@@ -217,6 +231,10 @@ class Writer(Reader):
     @abstractmethod
     def put_bookmark(self, bookmark: Bookmark) -> None:
         """Insert or replace by path. The journal does not copy it."""
+
+    @abstractmethod
+    def note(self, name: str, value: Mapping[str, Any] | None) -> None:
+        """Insert or replace by name; None: no more. The journal does not copy it."""
 
 
 class Store(ABC):

@@ -10,7 +10,7 @@ from typing import Any
 import apsw
 import numpy as np
 
-from lore.model import Finding
+from lore.health import Finding
 from lore.store.connections import Connections
 from lore.store.index.codes import code_of
 

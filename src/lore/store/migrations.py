@@ -193,5 +193,20 @@ MIGRATIONS: dict[str, str] = {
             PRIMARY KEY (namespace, path)
         ) STRICT, WITHOUT ROWID;
     """,
+    "0006 what belongs to a project": """
+        ALTER TABLE memory ADD COLUMN project TEXT NOT NULL DEFAULT '';
+        UPDATE memory SET project = channel, channel = '' WHERE source_type = 'transcript' AND channel != '';
+        CREATE INDEX memory_project ON memory (project, namespace, kind, forgotten_at, superseded_by);
+        INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
+            ('memory', 'memory_project', '100000 500 250 100 100 100 noskipscan');
+    """,  # the column stands behind the long texts, so the index holds all that tells who passes
+    "0007 what consolidation notes": """
+        CREATE TABLE noted (
+            namespace TEXT NOT NULL,
+            name TEXT NOT NULL,
+            value TEXT NOT NULL,
+            PRIMARY KEY (namespace, name)
+        ) STRICT, WITHOUT ROWID;
+    """,
 }
 """Expand first, contract in a later release: an older Lore may still have the file open."""

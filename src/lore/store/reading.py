@@ -2,50 +2,29 @@
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
 from typing import Any, Literal, cast
 
 import numpy as np
 
-from lore.model import Cause, Counts, Entry, Filter, Link, Memory, Order, Trace
-from lore.store import bookmarking, sql, suggesting
+from lore.health import Counts
+from lore.model import Cause, Entry, Filter, Link, Memory, Order, Trace
+from lore.store import bookmarking, sql, suggesting, words
 from lore.store.base import Bookmark, Meeting, Reader, Suggestion
 from lore.store.meaning import Meaning, Scope
 from lore.vectors import Vector, unpacked
-
-WORD_WEIGHTS = "4.0, 2.0, 1.0, 1.0"
-"""How much a word counts in title, summary, content and context."""
 
 ORDERS: dict[Order, str] = {
     "newest": "m.created_at DESC, m.alias DESC",
     "importance": "m.importance DESC, m.created_at DESC, m.alias DESC",
     "use": "t.access_count DESC, m.created_at DESC, m.alias DESC",
 }
-STRENGTH = f"-bm25(words, {WORD_WEIGHTS})"
-MATCHING_BEST = f"""
-    SELECT m.id, best.strength FROM (
-        SELECT rowid AS alias, {STRENGTH} AS strength FROM words WHERE words MATCH :words
-        ORDER BY strength DESC, rowid LIMIT 4 * :limit
-    ) best CROSS JOIN memory m USING (alias) WHERE {{passing}}
-    ORDER BY best.strength DESC, m.alias LIMIT :limit
-"""
-"""For a filter that many pass: the best are scored first and looked up then."""
-MATCHING_ALL = f"""
-    SELECT m.id, {STRENGTH} AS strength FROM words CROSS JOIN memory m ON m.alias = words.rowid
-    WHERE words MATCH :words AND {{passing}} ORDER BY strength DESC, m.alias LIMIT :limit
-"""
-"""For any filter: only what passes is scored."""
+FEW = 4_000
+"""So many are better looked up before the best are sought than after."""
 
-SCORED_AT_MOST = 3_000
-"""Among how many occurrences of its words a question chooses."""
-OCCURRENCES = f"""
-    SELECT value, (SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH value
-        LIMIT {SCORED_AT_MOST + 1})) FROM json_each(:terms)
-"""
-"""In how many memories of the whole store; beyond the bound it does not matter how many."""
-
+ANY: frozenset[str] = frozenset()
 _ASCII_RUN = re.compile(r"[\x01-\x7f]+")
 
 CHAIN_LIMIT = 1_000
@@ -122,6 +101,25 @@ class SqlReader(Reader):
         rows = self._rows(f"SELECT count(*) FROM memory m WHERE {self._sight()}{clause}", **parameters)
         return int(rows[0][0])
 
+    def count_below(self, ids: Iterable[str], where: Filter) -> dict[str, int]:
+        clause, parameters = sql.passing(where)
+        tops = list(ids)
+        rows = self._rows(
+            f"""
+            WITH RECURSIVE below (top, node) AS (
+                SELECT p.id, p.alias FROM memory p WHERE p.id IN (SELECT value FROM json_each(:tops))
+                    AND {self._sight("p")}
+                UNION
+                SELECT below.top, c.alias FROM below CROSS JOIN link l ON l.source = below.node
+                    CROSS JOIN memory c ON c.alias = l.target
+                    WHERE l.kind = 'hierarchical' AND l.active = 1 AND {self._sight("c")}
+            ) SELECT below.top, count(*) FROM below CROSS JOIN memory m ON m.alias = below.node
+                WHERE m.id != below.top AND {self._sight()}{clause} GROUP BY below.top""",
+            tops=sql.listed_ids(tops),
+            **parameters,
+        )
+        return dict.fromkeys(tops, 0) | dict(cast(list[tuple[str, int]], rows))
+
     def counts(self) -> Counts:
         current = sql.CURRENT.format(m="m")
         kinds = self._rows(
@@ -142,31 +140,49 @@ class SqlReader(Reader):
             kinds=dict(cast(list[tuple[str, int]], kinds)),
         )
 
+    def projects(self) -> dict[str, int]:
+        rows = self._rows(
+            f"SELECT m.project, count(*) FROM memory m WHERE {self._sight()} AND {sql.CURRENT.format(m='m')}"
+            " AND m.project > '' GROUP BY 1 ORDER BY 1"
+        )
+        return dict(cast(list[tuple[str, int]], rows))
+
     # --- finding
     def matching(self, terms: Sequence[str], limit: int, where: Filter) -> dict[str, float]:
-        telling = self._telling([_quoted(term) for term in terms])
+        telling = self._telling([words.quoted(term) for term in terms])
         if not telling:
             return {}
         clause, parameters = sql.passing(where)
         parameters |= {"words": " OR ".join(telling), "limit": limit}
         passing = f"{self._sight()}{clause}"
-        rows = self._rows(MATCHING_BEST.format(passing=passing), **parameters) if _wide(where) else []
+        best = words.MATCHING_BEST.format(passing=passing)
+        rows = self._rows(best, **parameters) if self._wide(where) else []
+        if where.projects:
+            passing = words.OF_PROJECTS.format(passing=passing)
         if len(rows) < limit:
-            rows = self._rows(MATCHING_ALL.format(passing=passing), **parameters)
+            rows = self._rows(words.MATCHING_ALL.format(passing=passing), **parameters)
         if not rows and len(telling) < len(terms):
-            parameters["words"] = " OR ".join(_quoted(term) for term in terms)
-            rows = self._rows(MATCHING_ALL.format(passing=passing), **parameters)
+            parameters["words"] = " OR ".join(words.quoted(term) for term in terms)
+            rows = self._rows(words.MATCHING_ALL.format(passing=passing), **parameters)
         return dict(cast(list[tuple[str, float]], rows))
+
+    def _wide(self, where: Filter) -> bool:
+        """Whether many of the best are likely to pass, so that it is not worth looking up first what does."""
+        if not replace(where, kinds=ANY, other_kinds=ANY, projects=ANY, roots=False).open:
+            return False
+        clause, parameters = sql.passing(Filter(projects=where.projects))
+        some = f"SELECT 1 FROM memory m WHERE {self._sight()}{clause} LIMIT {FEW + 1}"
+        return not where.projects or self._rows(f"SELECT count(*) FROM ({some})", **parameters)[0][0] > FEW
 
     def _telling(self, terms: Sequence[str]) -> list[str]:
         """The rarest terms, as long as all they occur in can be scored in good time; at least one.
 
         What a common word adds to a score is little, and finding all that it occurs in is most of the work.
         """
-        counts = dict(cast(list[tuple[str, int]], self._rows(OCCURRENCES, terms=json.dumps(terms))))
+        counts = dict(cast(list[tuple[str, int]], self._rows(words.OCCURRENCES, terms=json.dumps(terms))))
         known = sorted((term for term in terms if counts[term]), key=lambda term: counts[term])
         totals = list(accumulate(counts[term] for term in known))
-        return [term for at, term in enumerate(known) if at == 0 or totals[at] <= SCORED_AT_MOST]
+        return [term for at, term in enumerate(known) if at == 0 or totals[at] <= words.SCORED_AT_MOST]
 
     def containing(self, text: str, where: Filter) -> list[str]:
         """SQLite folds the case of ASCII only: it looks for the longest such part, the rest is done here."""
@@ -184,7 +200,7 @@ class SqlReader(Reader):
     def near(self, vector: Vector, model: str, limit: int, where: Filter) -> dict[str, float]:
         clause, parameters = sql.passing(where)
         scope = Scope(self._source, f"{self._sight()}{clause}", {"namespace": self._namespace, **parameters})
-        return self._meaning.nearest(vector, model, limit, scope, narrow=not _wide(where))
+        return self._meaning.nearest(vector, model, limit, scope, narrow=not self._wide(where))
 
     def cosines(self, vector: Vector, model: str, ids: Iterable[str]) -> dict[str, float]:
         rows = self._rows(
@@ -326,6 +342,15 @@ class SqlReader(Reader):
         rows = self._rows(bookmarking.ROWS.format(sight=self._sight("b")))
         return [bookmarking.bookmark_of(row) for row in rows]
 
+    # --- Lore's own work
+    def noted(self, beginning: str) -> dict[str, Mapping[str, Any]]:
+        rows = self._rows(
+            "SELECT name, value FROM noted WHERE namespace = :namespace"
+            " AND name >= :beginning AND name < :beginning || char(1114111) ORDER BY name",
+            beginning=beginning,
+        )
+        return {name: json.loads(value) for name, value in rows}
+
     # --- the past
     def history(self, id: str) -> list[Entry]:
         if not self.get([id], forgotten=True) and not self.get_links([id]):
@@ -336,17 +361,6 @@ class SqlReader(Reader):
             id=id,
         )
         return [_entry_of(row) for row in rows]
-
-
-def _wide(where: Filter) -> bool:
-    """Whether enough of the best are likely to pass, so that it is not worth looking up first what does."""
-    return replace(where, kinds=frozenset(), other_kinds=frozenset(), roots=False).open
-
-
-def _quoted(term: str) -> str:
-    """A term as FTS5 reads it: plain text, whatever it holds."""
-    storable = term.replace("\0", " ").encode(errors="replace").decode()
-    return '"' + storable.replace('"', '""') + '"'
 
 
 def _entry_of(row: sql.Row) -> Entry:

@@ -1,7 +1,8 @@
 """SQL: how nouns become rows and back, and how a Filter becomes a WHERE clause."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import attrgetter
 from typing import Any
 
 from lore.model import DETAILS, SHARED, Filter, Link, Memory
@@ -19,8 +20,9 @@ USE = (
 
 KNOWLEDGE = (
     "namespace", "kind", "type", "title", "summary", "content", "context", "status", "importance", "score",
-    "confidence", "confidence_count", "source", "source_type", "session", "channel", "trust", "created_at",
-    "updated_at", "superseded_by", "superseded_at", "forgotten_at", "forgotten_reason", "flags", "metadata",
+    "confidence", "confidence_count", "source", "source_type", "session", "channel", "project", "trust",
+    "created_at", "updated_at", "superseded_by", "superseded_at", "forgotten_at", "forgotten_reason", "flags",
+    "metadata",
 )  # fmt: skip
 """The fields of a Memory that a writer decides."""
 
@@ -75,8 +77,19 @@ CATEGORY = (
 
 Row = tuple[Any, ...]
 Parameters = dict[str, Any]
-Rows = Callable[[str, Parameters], list[Row]]
-"""Runs one statement to its end."""
+Rows = Callable[[str, Parameters | Sequence[Any]], list[Row]]
+"""Runs one statement to its end, with parameters by name or in their order."""
+
+_values = attrgetter(*KNOWLEDGE, *USE)
+_link_values = attrgetter(*LINK)
+_json = json.JSONEncoder(ensure_ascii=False, sort_keys=True).encode
+_FLAGS, _METADATA = KNOWLEDGE.index("flags"), KNOWLEDGE.index("metadata")
+_ACTIVE = LINK.index("active")
+_REAL = tuple(
+    place
+    for place, name in enumerate((*KNOWLEDGE, *USE))
+    if Memory.__annotations__[name] in (float, float | None)
+)
 
 
 def memory_of(row: Row) -> Memory:
@@ -94,22 +107,32 @@ def link_of(row: Row) -> Link:
     return Link(**fields)
 
 
+def values_of(memory: Memory) -> list[Any]:
+    """KNOWLEDGE, then USE, as the columns hold them."""
+    values = list(_values(memory))
+    values[_FLAGS] = json.dumps(sorted(memory.flags)) if memory.flags else "[]"
+    values[_METADATA] = _json(dict(memory.metadata)) if memory.metadata else "{}"
+    for place in _REAL:
+        if values[place] is not None:
+            values[place] = float(values[place])
+    return values
+
+
 def columns_of(memory: Memory) -> Parameters:
-    """What a writer decides about a memory, as column values."""
-    columns = {name: getattr(memory, name) for name in KNOWLEDGE}
-    columns["flags"] = json.dumps(sorted(memory.flags))
-    columns["metadata"] = json.dumps(dict(memory.metadata), ensure_ascii=False, sort_keys=True)
-    return columns
+    """What a writer decides about a memory, by column."""
+    return dict(zip(KNOWLEDGE, values_of(memory), strict=False))
 
 
-def use_of(memory: Memory) -> Parameters:
-    """What use has left on a memory, as column values."""
-    return {name: getattr(memory, name) for name in USE}
+def link_values_of(link: Link) -> list[Any]:
+    """LINK as the columns hold it."""
+    values = list(_link_values(link))
+    values[_ACTIVE] = int(link.active)
+    return values
 
 
 def link_columns_of(link: Link) -> Parameters:
-    """What a writer decides about a link, as column values."""
-    return {name: getattr(link, name) for name in LINK} | {"active": int(link.active)}
+    """What a writer decides about a link, by column."""
+    return dict(zip(LINK, link_values_of(link), strict=True))
 
 
 def listed_ids(ids: Iterable[str]) -> str:
@@ -129,16 +152,14 @@ def passing(where: Filter) -> tuple[str, Parameters]:
     clauses: list[str] = []
     parameters: Parameters = {}
     named = where.ids is not None or where.under is not None
-    forgotten = (
-        "+m.forgotten_at" if named else "m.forgotten_at"
-    )  # +: do not scan all that is current for a few
+    known = "+m" if named else "m"  # +: do not scan all that is current, or of a project, for a few
     if not where.forgotten:
-        clauses.append(f"{forgotten} IS NULL")
+        clauses.append(f"{known}.forgotten_at IS NULL")
     if not where.superseded:
         clauses.append("m.superseded_by IS NULL")
     for column, values in _sets(where).items():
         if values:
-            subject = CATEGORY if column == "category" else f"m.{column}"
+            subject = {"category": CATEGORY, "project": f"{known}.project"}.get(column, f"m.{column}")
             clauses.append(f"{subject} IN (SELECT value FROM json_each(:{column}s))")
             parameters[f"{column}s"] = json.dumps(sorted(values))
     if where.other_kinds:
@@ -175,6 +196,7 @@ def _sets(where: Filter) -> Mapping[str, frozenset[str]]:
         "source": where.sources,
         "source_type": where.source_types,
         "session": where.sessions,
+        "project": where.projects and where.projects | {""},
         "title": where.titles,
         "category": where.categories,
     }

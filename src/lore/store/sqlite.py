@@ -1,14 +1,16 @@
 """SQLite: the embedded store. One file holds rows, words, vectors and the journal."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import apsw
 
 from lore.errors import Unavailable
-from lore.model import Cause, Finding
+from lore.health import Finding
+from lore.model import VERBATIM, Cause
 from lore.ranking.decay import ACTIVATION_FADE_PER_DAY
 from lore.store import care, opening, sql, suggesting
 from lore.store.base import Passage, Reader, Store, Writer
@@ -43,10 +45,19 @@ MEET = f"""
         WHERE a.id IN ({sql.IDS}) AND b.id IN ({sql.IDS})
     ON CONFLICT DO UPDATE SET count = count + 1, last_at = :now
 """
-UNEMBEDDED = """
-    SELECT m.alias, m.id, e.version, m.title, m.summary, m.content, m.context
-    FROM embedding e INDEXED BY embedding_model CROSS JOIN memory m ON m.alias = e.memory
+WAITING = """
+    SELECT e.memory FROM embedding e INDEXED BY embedding_model
     WHERE e.model {comparison} :model ORDER BY e.memory DESC LIMIT :limit
+"""
+KNOWLEDGE_WAITING = f"""
+    SELECT m.alias FROM memory m INDEXED BY memory_kind CROSS JOIN embedding e ON e.memory = m.alias
+    WHERE m.kind NOT IN ({", ".join(f"'{kind}'" for kind in sorted(VERBATIM))}) AND e.model != :model
+    ORDER BY m.alias DESC LIMIT :limit
+"""
+PASSAGES = """
+    SELECT m.id, e.version, m.title, m.summary, m.content, m.context
+    FROM json_each(:aliases) j CROSS JOIN embedding e ON e.memory = j.value
+    CROSS JOIN memory m ON m.alias = e.memory ORDER BY j.key
 """
 UNCHANGED = """
     SELECT e.memory, m.id FROM embedding e JOIN memory m ON m.alias = e.memory
@@ -65,7 +76,7 @@ class SqliteStore(Store):
         opening.migrate(self._connections)
         self._meaning = Meaning(self._read, vector_store)
 
-    def _read(self, statement: str, parameters: sql.Parameters) -> list[sql.Row]:
+    def _read(self, statement: str, parameters: sql.Parameters | Sequence[Any]) -> list[sql.Row]:
         with self._connections.reading() as connection:
             return connection.execute(statement, parameters).fetchall()
 
@@ -100,13 +111,13 @@ class SqliteStore(Store):
                 run(LEND, {"lent": json.dumps(dict(lent)), "now": now, "fade": ACTIVATION_FADE_PER_DAY})
 
     def unembedded(self, model: str, limit: int) -> list[Passage]:
-        rows = [
-            row
-            for comparison in NOT_OF_MODEL
-            for row in self._read(UNEMBEDDED.format(comparison=comparison), {"model": model, "limit": limit})
-        ]
-        newest = sorted(rows, reverse=True)[:limit]
-        return [Passage(id, passage_of(*parts), version) for _, id, version, *parts in newest]
+        asked = {"model": model, "limit": limit}
+        found = [self._read(WAITING.format(comparison=comparison), asked) for comparison in NOT_OF_MODEL]
+        newest = sorted((row for rows in found for row in rows), reverse=True)
+        first = self._read(KNOWLEDGE_WAITING, asked) if len(newest) >= limit else []
+        aliases = [alias for (alias,) in dict.fromkeys([*first, *newest])][:limit]
+        rows = self._read(PASSAGES, {"aliases": json.dumps(aliases)}) if aliases else []
+        return [Passage(id, passage_of(*parts), version) for id, version, *parts in rows]
 
     def embed(self, model: str, vectors: Mapping[Passage, Vector]) -> int:
         by_id = {passage.id: vector for passage, vector in vectors.items()}
@@ -174,7 +185,7 @@ class SqliteStore(Store):
 
 
 def _runner(connection: apsw.Connection) -> sql.Rows:
-    def run(statement: str, parameters: sql.Parameters) -> list[sql.Row]:
+    def run(statement: str, parameters: sql.Parameters | Sequence[Any]) -> list[sql.Row]:
         return connection.execute(statement, parameters).fetchall()
 
     return run

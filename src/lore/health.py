@@ -1,0 +1,70 @@
+"""Health: how much there is and whether all is well, as frozen values."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from lore.model import Memory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """How much one reader sees."""
+
+    memories: int
+    roots: int
+    links: int
+    forgotten: int
+    superseded: int
+    kinds: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """What a person asks first: where the data is, how much there is, whether all is well.
+
+    staged_turns: how many are still to be digested. last_run: the statistics of the last consolidation.
+    """
+
+    version: str
+    location: str
+    namespace: str
+    counts: Counts
+    model: str
+    meaning: Literal["ready", "warming", "missing"]
+    trouble: str
+    embedded: int
+    pending: int
+    size_bytes: int
+    last_write_at: float | None
+    staged_turns: int = 0
+    last_run: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Staged:
+    """A conversation of which `turns` turns are still to be digested; noted: how far that is."""
+
+    session: Memory
+    turns: int
+    noted: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def attempts(self) -> int:
+        """How often it was tried in vain."""
+        return int(self.noted.get("attempts", 0))
+
+    @property
+    def trouble(self) -> str:
+        """Why it could not be digested the last time."""
+        return str(self.noted.get("trouble", ""))
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a self-check saw: a check by name, whether it holds, and what was seen."""
+
+    check: str
+    passed: bool
+    detail: str
+    repairable: bool = False
