@@ -63,6 +63,7 @@ def _write(home: Path, size: int, files: int) -> tuple[int, int]:
             written += total
         print(f"\rwrote {written / 1e6:,.0f} MB", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
+    os.sync()  # what is still to be written would slow down who reads
     return written, turns
 
 
@@ -128,7 +129,11 @@ def _latencies(home: Path) -> list[float]:
             grown.write(_turn(0, 10**9 + number, f"the {word} is back", "user"))
         start = time.perf_counter()
         while word not in subprocess.run(
-            [*lore, "search", word, "--json"], env=env, capture_output=True, text=True, check=True
+            [*lore, "search", word, "--everywhere", "--json"],
+            env=env,
+            capture_output=True,
+            text=True,
+            check=True,
         ).stdout.replace(f'"{word}"', ""):
             if time.perf_counter() - start > 60:
                 raise SystemExit(f"{word} was not found")

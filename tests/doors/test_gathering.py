@@ -1,14 +1,23 @@
 """The daemon reads what agents write down, while they do."""
 
 import json
+import logging
+import resource
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+import anyio
 import pytest
 
+from lore import Lore
+from lore.doors.gathering import Gathering
 from lore.doors.place import Place
 from lore.doors.starting import start, stop
+from lore.engine.ingest import Ingested
+from lore.transcripts.sources import SOURCES, VARIABLES
 from tests.doors.resident import SETTINGS, Agent, a_place, short_folder, until
+from tests.transcripts.writing import CLIENTS, writing
 
 
 @pytest.fixture
@@ -19,7 +28,8 @@ def home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
             monkeypatch.setenv(name, value)
         monkeypatch.setenv("HOME", str(folder))
         monkeypatch.setenv("LORE_INGEST_PAUSED", "no")
-        monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
+        for name in VARIABLES:
+            monkeypatch.delenv(name, raising=False)
         (folder / ".claude" / "projects" / "-ferry").mkdir(parents=True)
         yield folder
 
@@ -69,3 +79,121 @@ def test_a_pause_is_a_pause(home: Path, place: Place, monkeypatch: pytest.Monkey
         assert agent.greet().call("memory_recall", query="ferry")["memories"] == []
     assert stop(place)
     assert "new turns" not in Path(place.log).read_text()
+
+
+@pytest.mark.parametrize("name", CLIENTS)
+def test_what_is_only_in_the_log_of_a_database_is_found(home: Path, place: Place, name: str) -> None:
+    """Before the daemon began, after it began, and when the log is a new one."""
+    with writing(name, SOURCES[name].place(home, {})) as client, Agent(place, LORE_SURFACES="typed") as agent:
+        client.say("one", "The ferry leaves at noon")
+        agent.greet()
+        until(lambda: heard(agent, "The ferry leaves at noon"))
+        size = client.path.stat().st_size
+        client.now += 1
+        client.say("two", "The harbour closes at ten")
+        until(lambda: heard(agent, "The harbour closes at ten"))
+        assert client.path.stat().st_size == size
+        client.db.execute("PRAGMA journal_mode = DELETE").fetchall()
+        client.db.execute("PRAGMA journal_mode = WAL").fetchall()
+        client.now += 1
+        client.say("three", "The bridge is open")
+        until(lambda: heard(agent, "The bridge is open"))
+
+
+# --- without a daemon
+def gathering_of(lore: Lore, home: Path, *names: str, since: float = 0.0) -> Gathering:
+    wanted = [SOURCES[name] for name in names or SOURCES]
+    return Gathering(lore, wanted, home, {}, home / "ignore", since=since)
+
+
+@contextmanager
+def no_more_files() -> Iterator[None]:
+    """The system opens no more of them for this process, watches included."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (3, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+@pytest.mark.parametrize("name", CLIENTS)
+def test_a_database_is_read_only_when_it_or_its_log_has_changed(
+    lore: Lore, tmp_path: Path, name: str
+) -> None:
+    gathering = gathering_of(lore, tmp_path)
+    with writing(name, SOURCES[name].place(tmp_path, {})) as client:
+        client.say("one", "The ferry leaves at noon")
+        assert [path for path, _ in gathering.changed()] == [client.path]
+        assert gathering.read(gathering.changed()).turns
+        assert gathering.changed() == []
+        client.path.with_name("storage.json").write_text("{}")
+        assert gathering.changed() == []
+        client.say("two", "The harbour closes at ten")
+        assert gathering.read(gathering.changed()).turns == 1
+        assert gathering.changed() == []
+
+
+@pytest.mark.parametrize("name", CLIENTS)
+def test_to_read_a_closed_database_is_no_change_of_it(lore: Lore, tmp_path: Path, name: str) -> None:
+    """SQLite makes an empty log to read it."""
+    gathering = gathering_of(lore, tmp_path)
+    with writing(name, SOURCES[name].place(tmp_path, {})) as client:
+        client.say("one", "The ferry leaves at noon")
+    assert gathering.read(gathering.changed()).turns
+    assert gathering.changed() == []
+
+
+def test_a_file_that_vanishes_before_it_is_read_does_not_keep_others_from_it(
+    lore: Lore, home: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    say(home, 1, "The ferry leaves at noon")
+    folder = home / ".claude" / "projects" / "-ferry"
+    gone = folder / "gone.jsonl"
+    gone.write_text("{}\n")
+    gathering = gathering_of(lore, home)
+    seen = gathering.changed()
+    gone.unlink()
+    assert gathering.read(sorted(seen, key=lambda one: one[0] != gone)).turns == 1
+    assert "gone.jsonl cannot be read" in caplog.text
+    assert list(gathering.failed) == [str(gone)]
+    assert gathering.changed() == []
+    gone.write_text("{}\n")
+    gathering.read(gathering.changed())
+    assert gathering.failed == {}
+
+
+def test_what_was_not_written_lately_waits(lore: Lore, home: Path) -> None:
+    say(home, 1, "The ferry leaves at noon")
+    written = (home / ".claude" / "projects" / "-ferry" / "a-session.jsonl").stat().st_mtime
+    assert gathering_of(lore, home, since=written + 1).changed() == []
+    assert len(gathering_of(lore, home, since=written - 1).changed()) == 1
+
+
+def test_a_watch_that_is_refused_is_tried_again(
+    lore: Lore, home: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What is written is found without it, only later; and there is a watch as soon as there can be."""
+    gathering = gathering_of(lore, home, "claude-code")
+
+    async def looks() -> list[Ingested]:
+        found = []
+        changes = gathering.changes(every_seconds=0.01)
+        await anext(changes)
+        with anyio.fail_after(30):
+            await anyio.to_thread.run_sync(lambda: None)  # a thread for the watch, while there can be one
+            with no_more_files():
+                await anext(changes)
+            say(home, 1, "The ferry leaves at noon")
+            found.append(gathering.read(gathering.changed()))
+            while len(found) < 3:
+                await anext(changes)
+                found += [done for done in [gathering.read(gathering.changed())] if done.turns]
+                say(home, len(found) + 1, "The harbour closes at ten")
+        gathering.end()
+        assert [None async for _ in changes] in ([], [None])
+        return found
+
+    with caplog.at_level(logging.WARNING):
+        assert [done.turns for done in anyio.run(looks)] == [1, 1, 1]
+    assert "transcripts are only looked at every 0.01 s" in caplog.text

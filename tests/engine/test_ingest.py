@@ -67,7 +67,7 @@ def test_turns_lie_below_their_session_in_order(lore: Lore, file: Path) -> None:
     assert session.title == "When does the ferry leave?"
     assert (asked.type, told.type) == ("user", "assistant")
     assert asked.session == told.session == session.session == SESSION
-    assert (asked.source, asked.channel) == ("claude-code", "/gone/ferry")
+    assert (asked.source, asked.project, session.project) == ("claude-code", "/gone/ferry", "/gone/ferry")
     assert asked.metadata["branch"] == "main"
     reading = lore.look_at(told.id)
     assert {(link.kind, link.other(told.id)) for link in reading.links} == {
@@ -228,3 +228,29 @@ def test_whatever_happens_to_a_file_every_whole_line_is_kept_once(
     kept = texts(lore)
     lore.close()
     assert sorted(kept) == sorted(seen)
+
+
+def test_a_turn_that_is_told_anew_has_what_belongs_to_it(lore: Lore, file: Path) -> None:
+    file.write_bytes(line(1, "The ferry leaves at", "assistant"))
+    read(lore, file)
+    file.write_bytes(line(1, "The ferry leaves at noon.", "assistant", gitBranch="harbour"))
+    assert read(lore, file).changed == 1
+    [turn] = turns(lore)
+    assert (turn.content, turn.metadata["branch"]) == ("The ferry leaves at noon.", "harbour")
+
+
+def test_of_many_sessions_in_a_file_the_latest_go_on(lore: Lore, file: Path) -> None:
+    sessions = [f"{chr(ord('z') - number)}-session" for number in range(25)]
+    first = [line(number, f"begins {name}", sessionId=name) for number, name in enumerate(sessions)]
+    file.write_bytes(b"".join(first))
+    read(lore, file)
+    for number, name in ((40, "another"), (41, sessions[-1]), (42, sessions[0])):
+        with file.open("ab") as grown:
+            grown.write(line(number, f"goes on {name}", sessionId=name))
+        read(lore, file)
+    ids = {turn.content: turn.id for turn in turns(lore)}
+    before = {
+        name: [link.source for link in lore.links([ids[f"goes on {name}"]]) if link.kind == "temporal"]
+        for name in (sessions[-1], sessions[0])
+    }
+    assert before == {sessions[-1]: [ids[f"begins {sessions[-1]}"]], sessions[0]: []}

@@ -9,6 +9,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from lore.transcripts.base import Heading, LineReader, Said, Turn
+from lore.transcripts.lines import LASTING, MOST_EARLIER
 
 FIXTURES = Path(__file__).parent / "fixtures"
 
@@ -51,6 +52,19 @@ def check(said: Sequence[Said]) -> None:
     for turn in turns(said):
         assert turn.uuid
         assert turn.text.strip()
+    check_nothing_is_lost(said)
+
+
+def check_nothing_is_lost(said: Sequence[Said]) -> None:
+    """A turn that comes again soon has at least what it had."""
+    last: dict[str, Turn] = {}
+    for turn in turns(said):
+        before = last.pop(turn.uuid, turn)
+        for field in LASTING:
+            assert getattr(before, field) in (None, "") or getattr(turn, field) not in (None, ""), field
+        assert len(turn.reasoning) >= len(before.reasoning)
+        last[turn.uuid] = turn
+        last = dict(list(last.items())[-MOST_EARLIER:])
 
 
 JSON = st.recursive(

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from lore.transcripts import words
 from lore.transcripts.base import Heading, LineReader, Said, Turn
 from lore.transcripts.claude_code import MOST_CALLS, NAME, Reader, may_speak
+from tests.transcripts import reading
 
 FIXTURES = Path(__file__).parent / "fixtures"
 OLDER = "claude-2.1.197-main"
@@ -444,6 +445,94 @@ def test_only_conversation_is_parsed(name: str) -> None:
         assert may_speak(line) == (entry["type"] in ("user", "assistant") or queued_too)
 
 
+LINE = {
+    "user": user("hello"),
+    "assistant": answer(text("Hello.")),
+    "queued": queued("also this"),
+    "title": {"type": "ai-title", "aiTitle": "Parser", "sessionId": SESSION},
+    "flat": {"role": "user", "content": "hello", "id": "m1"},
+    "untyped": {"message": {"role": "user", "content": "hello"}},
+    "typed by nothing": user("hello", type=""),
+}
+NESTED = [
+    {"type": kind, "message": {"role": "user", "content": kind}} for kind in ("user", "attachment", "mode")
+]
+DECOYS: list[Any] = [
+    *NESTED,
+    {"attachment": NESTED[0], "n": [1.5, -2, None, True, {}], "type": "queued_command"},
+    [NESTED, [[]], "}]"],
+    {},
+    '"type":"mode"}',
+    "\\",
+    '\\"},"type":"user"',
+    "type",
+    "queued_command",
+    7,
+]
+PLAIN = st.sampled_from(["a", "payload", "rendered", "typed", "sub type", "toolUseResult"])
+ODD = st.sampled_from(['a"type', ',"type', "type\\", '{"type":"mode"'])
+
+
+def decoyed(data: st.DataObject, entry: dict[str, Any], names: st.SearchStrategy[str]) -> bytes:
+    """A line with fields that say nothing among its own, in any order, with or without spaces."""
+    more = data.draw(st.dictionaries(names, st.sampled_from(DECOYS), max_size=5))
+    if "attachment" not in entry and data.draw(st.booleans()):
+        more["attachment"] = data.draw(st.sampled_from(DECOYS))
+    fields = data.draw(st.permutations(list({**more, **entry}.items())))
+    between = data.draw(st.sampled_from([(",", ":"), (", ", ": "), (" ,\t", " :\r")]))
+    return json.dumps(dict(fields), separators=between).encode()
+
+
+@settings(max_examples=600, deadline=None)
+@given(st.data(), st.sampled_from(list(LINE)))
+def test_conversation_is_heard_whatever_stands_before_and_behind_its_type(
+    data: st.DataObject, name: str
+) -> None:
+    line = decoyed(data, LINE[name], PLAIN | ODD)
+    assert may_speak(line)
+    assert read([line])
+
+
+@settings(max_examples=600, deadline=None)
+@given(st.data(), st.sampled_from(["api-request-shape", "api-request-blob", "mode", "progress"]))
+def test_no_bookkeeping_is_parsed_wherever_its_type_stands(data: st.DataObject, kind: str) -> None:
+    line = decoyed(data, {"type": kind, "message": NESTED[0]["message"]}, PLAIN)
+    assert not may_speak(line)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.data())
+def test_an_attachment_is_parsed_only_if_it_may_be_a_queued_prompt(data: st.DataObject) -> None:
+    line = decoyed(data, {"type": "attachment", "attachment": NESTED[0]}, PLAIN)
+    assert may_speak(line) == (b"queued_command" in line)
+    assert read([line]) == []
+
+
+@pytest.mark.parametrize("depth", [3, 15, 40, 3_000])
+def test_however_deep_the_fields_are_conversation_is_heard(depth: int) -> None:
+    deep = b'{"a":' * depth + b'"x"' + b"}" * depth
+    own = line_of(user("hello"))[1:-1]
+    for line in (b'{"b":%s,%s}' % (deep, own), b'{%s,"b":%s}' % (own, deep)):
+        assert may_speak(line)
+
+
+def test_a_subagents_title_is_not_its_senders() -> None:
+    titles = [line_of({"type": kind, "sessionId": SESSION, field: "Look"}) for kind, field in
+              (("summary", "summary"), ("ai-title", "aiTitle"), ("custom-title", "customTitle"))]  # fmt: skip
+    path = f"/p/{SESSION}/subagents/agent-a1.jsonl"
+    forked = line_of(user("hello", forkedFrom={"sessionId": "older"}, sessionId=SESSION))
+    assert not [one for one in read([*titles, forked], path) if isinstance(one, Heading)]
+
+
+def test_words_that_come_again_do_not_lose_what_they_had() -> None:
+    begun = answer(thinking("Hm."), text("I will"), uuid="a1", timestamp=1_780_000_000, cwd="/p")
+    grown = answer(thinking("Aha."), text("I will run it."), uuid="a2")
+    del grown["message"]["model"]
+    one, other = turns(begun, grown)
+    assert (other.uuid, other.text, other.at, other.folder) == (one.uuid, "I will run it.", one.at, "/p")
+    assert (other.model, other.reasoning) == ("opus", "Hm.\n\nAha.")
+
+
 ALL = [line for name in (MAIN, OLDER, SUBAGENT) for line in LINES[name]]
 SNAPSHOTS = [
     line_of(answer(thinking("Hm."), text("One"), uuid="s1")),
@@ -482,6 +571,7 @@ def test_lines_in_any_order_in_any_two_pieces_say_the_same(lines: list[bytes], a
 @settings(max_examples=40, deadline=None)
 @given(shuffled)
 def test_no_turn_holds_what_nobody_said(lines: list[bytes]) -> None:
+    reading.check_nothing_is_lost(read(lines))
     for said in read(lines):
         if isinstance(said, Turn):
             told = f"{said.text} {said.reasoning}"

@@ -330,8 +330,118 @@ def test_a_subagents_turns_belong_to_the_session_that_sent_it() -> None:
             event("agent_message", message="I looked."),
         )
     )
-    assert [(h.session, h.parent) for h in headings(told)] == [(FORK, SESSION)]
-    assert [(t.session, t.agent, t.text) for t in turns(told)] == [(SESSION, FORK, "I looked.")]
+    assert headings(told) == []
+    assert [(t.session, t.agent, t.text) for t in turns(told)] == [(SESSION, "Ada", "I looked.")]
+
+
+SPAWNED = {"subagent": {"thread_spawn": {"parent_thread_id": SESSION, "agent_role": "explorer"}}}
+
+
+@pytest.mark.parametrize(
+    ("told", "session", "agent"),
+    [
+        ({"source": SPAWNED}, SESSION, "explorer"),
+        ({"source": SPAWNED, "agent_nickname": "Ada", "agent_role": "worker"}, SESSION, "Ada"),
+        ({"source": SPAWNED, "session_id": "root"}, "root", "explorer"),
+        ({"source": {"subagent": "review"}, "forked_from_id": SESSION}, SESSION, "review"),
+        ({"source": {"subagent": {"other": "judge"}}, "parent_thread_id": SESSION}, SESSION, "judge"),
+        ({"source": "cli", "thread_source": "subagent", "forked_from_id": SESSION}, SESSION, FORK),
+        ({"source": {"subagent": "review"}}, FORK, "review"),
+    ],
+    ids=["spawned", "nickname", "root", "review", "other", "thread", "sent by nobody"],
+)
+def test_a_subagent_tells_in_many_ways_who_it_is(told: dict[str, Any], session: str, agent: str) -> None:
+    own = [event("task_started", turn_id=FORK_TURN), event("agent_message", message="I looked.")]
+    found = said(lines(meta(FORK, **told), *own))
+    assert [(t.session, t.agent) for t in turns(found)] == [(session, agent)]
+    assert [h.session for h in headings(found)] == ([FORK] if session == FORK else [])
+
+
+def test_a_subagents_name_does_not_rename_the_session_that_sent_it() -> None:
+    renamed = lines(event("thread_name_updated", thread_id=FORK, thread_name="A look around"))
+    assert headings(said(lines(meta(FORK, source=SPAWNED)) + renamed)) == []
+
+
+def sent_by(parent: list[bytes], id: str, turn: str, text: str, **more: Any) -> list[bytes]:
+    return fork_of(parent, id, turn, text, source={"subagent": {"thread_spawn": {}}}, **more)
+
+
+def test_a_subagent_that_replays_its_sender_says_only_its_own() -> None:
+    told = said(sent_by(REAL, FORK, FORK_TURN, "look", parent_thread_id=SESSION, agent_role="explorer"))
+    assert [(t.uuid, t.session, t.agent) for t in turns(told)[:-1]] == [
+        (t.uuid, SESSION, "") for t in turns(said(REAL))
+    ]
+    assert (turns(told)[-1].session, turns(told)[-1].agent) == (SESSION, "explorer")
+    assert [h.session for h in headings(told)] == [SESSION]
+
+
+def test_a_subagents_subagent_belongs_to_the_root() -> None:
+    child = sent_by(REAL, FORK, FORK_TURN, "look", parent_thread_id=SESSION, agent_role="child")
+    nested = sent_by(
+        child, FORKS_FORK, FORKS_FORK_TURN, "look closer", parent_thread_id=FORK, agent_role="grandchild"
+    )
+    assert [(t.session, t.agent) for t in turns(said(nested))[-2:]] == [
+        (SESSION, "child"),
+        (SESSION, "grandchild"),
+    ]
+    assert {h.session for h in headings(said(nested))} == {SESSION}
+
+
+def test_a_sender_that_is_not_described_is_no_session_if_the_root_is_told() -> None:
+    more = {"parent_thread_id": FORK, "session_id": SESSION, "agent_nickname": "Ada", "source": SPAWNED}
+    replayed = [event("task_started", turn_id=FORK_TURN), event("agent_message", message="I sent her.")]
+    own = [event("task_started", turn_id=FORKS_FORK_TURN), event("agent_message", message="I looked.")]
+    told = turns(said(lines(meta(FORKS_FORK, **more), *replayed, *own)))
+    assert [(t.session, t.agent) for t in told] == [(SESSION, FORK), (SESSION, "Ada")]
+
+
+def test_a_fork_of_a_subagent_is_a_session_whose_parent_is_the_root() -> None:
+    child = sent_by(REAL, FORK, FORK_TURN, "look", parent_thread_id=SESSION)
+    told = said(fork_of(child, FORKS_FORK, FORKS_FORK_TURN, "another way", forked_from_id=FORK))
+    assert {h.session: h.parent for h in headings(told)} == {FORKS_FORK: SESSION, SESSION: ""}
+    assert (turns(told)[-1].session, turns(told)[-1].agent) == (FORKS_FORK, "")
+
+
+def test_sessions_that_sent_each_other_are_read_on() -> None:
+    senders = {"own": "a", "a": "b", "b": "a"}
+    told = said(lines(*(meta(id, parent_thread_id=sender) for id, sender in senders.items()), *SPOKEN))
+    assert heard(told) == [("user", "hello")]
+
+
+SPOKEN = [event("user_message", message="hello")]
+
+
+def test_a_packed_file_says_what_it_said_before_it_was_packed() -> None:
+    for told in (REAL, LEGACY, REAL[1:], LEGACY[1:], ALL):
+        assert said(told, path=f"{PATH}.zst") == said(told)
+        archived = PATH.replace("sessions/2026/11/15", "archived_sessions")
+        assert said(told, path=f"{archived}.zst") == said(told)
+    assert said(LEGACY[1:], path="copy.jsonl.zst") == said(LEGACY[1:], path="copy.jsonl")
+
+
+def test_a_call_that_comes_again_does_not_lose_what_it_had() -> None:
+    begun = [
+        meta(SESSION),
+        record("turn_context", turn_id=FIRST, model="gpt-5"),
+        event("agent_reasoning", text="hm"),
+        response("function_call", name="exec_command", arguments='{"cmd":"make"}', call_id="c1"),
+        response("function_call_output", call_id="c1", output="Process running with session ID 5"),
+    ]
+    again = item("CommandExecution", FIRST, id="c1", command=["make"], exit_code=0, aggregated_output="made")
+    ended = [begun[3], record("turn_context", turn_id=SECOND, model="gpt-6"), {**again, "timestamp": "?"}]
+    one, other = turns(said(lines(*begun, *ended)))
+    assert (one.uuid, one.text[-1:], other.text) == (other.uuid, "5", "make\nmade")
+    assert (other.at, other.model, other.reasoning) == (one.at, "gpt-5", "hm")
+
+
+def test_words_that_come_again_do_not_lose_what_was_thought() -> None:
+    message = item("AgentMessage", FIRST, id="a1", content=[{"type": "Text", "text": "well"}])
+    thought = item("Reasoning", FIRST, id="r", summary_text=["hm"])
+    told = lines(meta(SESSION), thought, message, {**message, "timestamp": None})
+    one, other = turns(said(told))
+    assert (one.uuid, one.at, one.reasoning) == (other.uuid, other.at, other.reasoning)
+    assert other.at
+    assert other.reasoning == "hm"
 
 
 def test_a_session_that_is_described_again_goes_on() -> None:
@@ -374,6 +484,16 @@ def test_whatever_happens_to_a_file_it_is_read_on(told: list[bytes]) -> None:
     reading.check(said(told))
     end = lines(event("agent_message", message="still there"))
     assert heard(said(told + end))[-1] == ("assistant", "still there")
+
+
+SUBAGENT = sent_by(REAL, FORK, FORK_TURN, "look", parent_thread_id=SESSION, agent_nickname="Ada") + LEGACY[1:]
+
+
+@given(reading.mishaps(SUBAGENT[1:]))
+def test_whatever_happens_to_a_subagents_file_it_is_no_session(told: list[bytes]) -> None:
+    found = said([SUBAGENT[0], *told])
+    reading.check(found)
+    assert FORK not in {one.session for one in found}
 
 
 @given(st.lists(st.integers(0, len(ALL) - 1), max_size=60))

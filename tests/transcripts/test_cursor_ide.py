@@ -158,6 +158,28 @@ def test_both_statements_use_the_index(db: apsw.Connection) -> None:
         assert "SCAN" not in plan
 
 
+def subagent(**info: str) -> dict[str, Any]:
+    return COMPOSER | {"name": "Look around", "subagentInfo": info}
+
+
+def test_a_subagents_turns_belong_to_the_composer_that_a_person_began(db: apsw.Connection) -> None:
+    put(db, "c1", COMPOSER, BUBBLES)
+    put(db, "c2", subagent(parentComposerId="c1", subagentTypeName="explore"), BUBBLES)
+    put(db, "c3", subagent(parentComposerId="c2", rootParentConversationId="c1"), BUBBLES)
+    found = said(db)
+    assert [(one.session, one.title) for one in found if isinstance(one, Heading)] == [("c1", "Rate limits")]
+    by = [(one.session, one.agent) for one in found if isinstance(one, Turn) and one.role == "user"]
+    assert by == [("c1", ""), ("c1", "explore"), ("c1", "c3")]
+
+
+def test_one_of_several_attempts_is_a_fork(db: apsw.Connection) -> None:
+    put(db, "c2", subagent(parentComposerId="c1") | {"isBestOfNSubcomposer": True}, BUBBLES)
+    heading, turn, *_ = said(db)
+    assert isinstance(heading, Heading)
+    assert isinstance(turn, Turn)
+    assert (heading.session, heading.parent, turn.session, turn.agent) == ("c2", "c1", "c2", "")
+
+
 def test_older_composers_hold_their_bubbles_themselves() -> None:
     told = {
         "conversation": [
@@ -195,7 +217,7 @@ def test_tools_in_their_several_forms(tool: dict[str, Any], text: str) -> None:
 
 ANYTHING = anything(
     "type text bubbleId createdAt thinking toolFormerData params result status name conversation"
-    " fullConversationHeadersOnly modelConfig workspaceIdentifier uri",
+    " fullConversationHeadersOnly modelConfig workspaceIdentifier uri subagentInfo parentComposerId",
     *(1, 2, "b", "error"),
 )
 DATA = ANYTHING.map(json.dumps) | st.binary(max_size=20) | ANYTHING
@@ -209,6 +231,7 @@ KEY = st.sampled_from(["composerData:c", b"composerData:c", "", None, 5])
 )
 def test_no_value_can_stop_the_reading(composer: Sequence[object], bubbles: list[Sequence[object]]) -> None:
     for one in cursor_ide.turns(composer, bubbles):
-        assert one.session == "c"
+        assert one.session
         if isinstance(one, Turn):
+            assert one.session == "c" or one.agent
             one.text.encode()

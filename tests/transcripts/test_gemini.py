@@ -19,6 +19,8 @@ MODEL = "gemini-2.5-flash"
 PATH = "/home/dev/.gemini/tmp/proj-gem/chats/session-2026-11-15T21-18-a783a17a.jsonl"
 HEADER = {"sessionId": SESSION, "startTime": "2026-11-15T21:18:24.368Z", "kind": "main"}
 
+SUMMARY = {"$set": {"summary": "Saying hi"}}
+
 
 def said(told: list[bytes], *splits: int, path: str = PATH) -> list[Said]:
     return reading.read(gemini.Reader, path, told, *splits)
@@ -148,12 +150,30 @@ def test_a_subagents_turns_belong_to_the_session_that_sent_it() -> None:
     told = said(
         lines({**HEADER, "sessionId": "child", "kind": "subagent"}, message("1", "look around")), path=path
     )
-    assert [(h.session, h.parent) for h in headings(told)] == [("child", SESSION)]
+    assert headings(told) == []
     assert [(t.session, t.agent) for t in turns(told)] == [(SESSION, "child")]
+    named = said(lines({**HEADER, "sessionId": "child", "kind": "subagent"}, SUMMARY), path=path)
+    assert named == [], "a subagent's title is not its sender's"
+
+
+def test_a_subagent_of_whom_nobody_knows_who_sent_it_is_a_session() -> None:
+    told = said(lines({**HEADER, "kind": "subagent"}, SUMMARY, message("1", "look around")))
+    assert {h.session for h in headings(told)} == {SESSION}
+    assert [(t.session, t.agent) for t in turns(told)] == [(SESSION, "")]
+
+
+def test_what_a_message_told_once_is_not_lost_when_it_is_written_again() -> None:
+    call = {"id": "c", "name": "glob", "args": {"pattern": "*"}, "resultDisplay": "2 found"}
+    thoughts = [{"subject": "Look", "description": "around"}]
+    first = message(RUNNING, "", "gemini", toolCalls=[call], thoughts=thoughts, model=MODEL)
+    again = {"id": RUNNING, "type": "gemini", "content": "Looked.", "toolCalls": [call]}
+    one, _, other = turns(said(lines(HEADER, first, again)))
+    assert one.uuid == other.uuid
+    assert (other.at, other.model, other.reasoning) == (one.at, MODEL, "Look: around")
 
 
 def test_a_summary_is_a_title() -> None:
-    told = said(lines(HEADER, {"$set": {"summary": "Saying hi"}}))
+    told = said(lines(HEADER, SUMMARY))
     assert headings(told)[-1] == Heading(session=SESSION, title="Saying hi")
 
 

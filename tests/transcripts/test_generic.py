@@ -67,7 +67,7 @@ def test_a_line_may_hold_a_whole_conversation() -> None:
     assert one.uuid != other.uuid
 
 
-def test_names_are_stable_and_tell_session_position_and_text_apart() -> None:
+def test_names_are_stable_and_tell_session_number_and_text_apart() -> None:
     hi = {"role": "user", "content": "Hi"}
     [first, second] = turns(lines(hi, hi))
     assert turns(lines(hi, hi)) == [first, second]
@@ -148,10 +148,67 @@ def test_a_speaker_in_the_midst_of_a_text_without_an_answer_is_none() -> None:
     assert told("User: only asks.") == [("user", "only asks.")]
 
 
+def paragraphs(count: int) -> list[str]:
+    return [f"{number}: " + f"word{number} " * 80 + "end." for number in range(count)]
+
+
+def uuids(text: str) -> list[str]:
+    return [one.uuid for one in generic.prose(io.BytesIO(text.encode()), "notes") if isinstance(one, Turn)]
+
+
+@pytest.mark.parametrize("between", ["\n\n", "\n"], ids=["paragraphs", "lines"])
+def test_what_is_put_in_at_the_top_leaves_the_rest_as_it_was(between: str) -> None:
+    text = between.join(paragraphs(200))
+    before, after = uuids(text), uuids(f"{'Only now. ' * 300}{between}{text}")
+    assert len(before) > 10
+    assert len(set(after) - set(before)) <= 3
+
+
+@given(st.integers(0, 39), st.sampled_from(["drop", "change", "insert"]), st.booleans())
+def test_sections_that_stay_keep_their_names(at: int, change: str, dialogue: bool) -> None:
+    named = ["## User", "## Assistant"] if dialogue else ["## Notes"]
+    sections = [
+        f"{named[n % len(named)]}\n\n{text}" for n, text in enumerate(["the same"] * 3 + paragraphs(37))
+    ]
+    new = f"{named[0]}\n\nnew"
+    changed = {"drop": [], "change": [new], "insert": [new, sections[at]]}[change]
+    before = uuids("\n\n".join(sections))
+    after = uuids("\n\n".join([*sections[:at], *changed, *sections[at + 1 :]]))
+    assert len(set(before)) == 40
+    assert len(set(before) & set(after)) == (40 if change == "insert" else 39)
+    assert len(after) == len(set(after))
+
+
+@given(st.lists(st.sampled_from("abc"), max_size=12), st.integers(0, 12), st.sampled_from("abcd"))
+def test_a_line_that_is_put_in_is_all_that_is_new(said: list[str], at: int, new: str) -> None:
+    def names(texts: list[str]) -> list[str]:
+        return [turn.uuid for turn in turns(lines(*({"role": "user", "content": text} for text in texts)))]
+
+    before, after = names(said), names([*said[:at], new, *said[at:]])
+    assert len(set(after)) == len(after) == len(said) + 1
+    assert set(before) < set(after)
+
+
+def test_equal_words_are_told_apart_by_their_time() -> None:
+    yes = [{"role": "user", "content": "yes", "time": 1_780_000_000 + day} for day in range(3)]
+    before, after = turns(lines(*yes[1:])), turns(lines(*yes))
+    assert [turn.uuid for turn in after[1:]] == [turn.uuid for turn in before]
+
+
+def test_who_says_it_is_part_of_the_name() -> None:
+    hi = {"content": "Hi"}
+    [one, other] = turns(lines({"role": "user", **hi}, {"role": "assistant", **hi}))
+    [alone] = turns(lines({"role": "assistant", **hi}))
+    assert one.uuid != other.uuid == alone.uuid
+
+
 def test_long_sections_are_parted_between_paragraphs() -> None:
-    paragraph = "word " * 500
-    parts = [text for _, text in told("\n\n".join([paragraph.strip()] * 7))]
-    assert [len(part) for part in parts] == [7501, 7501, 2499]
+    text = "\n\n".join(paragraphs(60))
+    parts = [part for _, part in told(text)]
+    assert "\n\n".join(parts) == text
+    assert len(parts) < 15
+    assert max(map(len, parts)) <= generic.LONGEST_SECTION
+    assert min(map(len, parts[:-1])) >= generic.LEAST_SECTION
     assert "".join(text for _, text in told("ab " * 6000)).replace(" ", "") == "ab" * 6000
 
 

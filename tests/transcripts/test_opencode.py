@@ -174,12 +174,49 @@ def test_parts_of_every_kind(db: apsw.Connection) -> None:
     assert found[0].at == 1794777490.0
 
 
-def test_a_subagent_has_a_parent_and_its_turns_name_the_agent(db: apsw.Connection) -> None:
+def sent(db: apsw.Connection, **senders: str) -> None:
+    """Copies of the real session, each sent by another, with one message."""
+    names = [row[1] for row in db.execute("PRAGMA table_info(session)")]
+    for number, (id, sender) in enumerate(senders.items()):
+        given = ", ".join({"id": "?1", "parent_id": "?2", "title": "'subtask'"}.get(n, n) for n in names)
+        copy = f"INSERT INTO session SELECT {given} FROM session WHERE id = ?3"
+        db.execute(copy, (id, sender, SESSION))
+        message = ("msg_" + id, id, number, number, json.dumps({"role": "user", "agent": "explore"}))
+        db.execute("INSERT INTO message VALUES (?, ?, ?, ?, ?)", message)
+        part = ("prt_" + id, "msg_" + id, id, number, number, json.dumps({"type": "text", "text": id}))
+        db.execute("INSERT INTO part VALUES (?, ?, ?, ?, ?, ?)", part)
+
+
+def test_a_subagents_turns_belong_to_the_session_that_a_person_began(db: apsw.Connection) -> None:
+    sent(db, child=SESSION, grandchild="child", great="grandchild")
+    found = said(db)
+    assert [(one.session, one.title) for one in found if isinstance(one, Heading)] == [
+        (SESSION, "All done, OpenCode.")
+    ]
+    turns = [(one.session, one.agent, one.text) for one in found if isinstance(one, Turn)]
+    assert turns[:3] == [(SESSION, "explore", text) for text in ("child", "grandchild", "great")]
+    assert {agent for _, agent, _ in turns[3:]} == {""}
+
+
+def test_subagents_of_one_that_is_gone_and_of_each_other(db: apsw.Connection) -> None:
+    sent(db, orphan="gone", child="orphan", one="other", other="one", own="own")
+    turns = [(one.session, one.text) for one in turns_of(db)[:5]]
+    assert turns == [
+        ("gone", "orphan"),
+        ("gone", "child"),
+        ("one", "one"),
+        ("other", "other"),
+        ("own", "own"),
+    ]
+
+
+def test_a_subagent_without_a_name_is_called_by_its_session(db: apsw.Connection) -> None:
     db.execute("UPDATE session SET parent_id = 'ses_parent'")
-    heading, user, *_ = said(db)
-    assert isinstance(heading, Heading)
-    assert isinstance(user, Turn)
-    assert (heading.parent, user.agent) == ("ses_parent", "build")
+    put(db, "msg_z", 1794777490000, {"role": "user"}, {"type": "text", "text": "look"})
+    assert [(one.session, one.agent) for one in turns_of(db)][-2:] == [
+        ("ses_parent", "build"),
+        ("ses_parent", SESSION),
+    ]
 
 
 def test_text_that_is_not_utf_8_is_read_as_far_as_it_goes(db: apsw.Connection) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lore.transcripts.project import Project, project_of, repository
+from lore.transcripts.project import Project, project_of, repository, repository_of
 
 GIT = ("git", "-c", "user.name=Ada", "-c", "user.email=ada@example.org", "-c", "init.defaultBranch=main")
 
@@ -89,3 +89,14 @@ def test_all_ways_to_reach_a_repository_are_one(url: str) -> None:
 def test_a_broken_pointer_is_no_repository(tmp_path: Path) -> None:
     (tmp_path / ".git").write_text("nonsense")
     assert project_of(str(tmp_path)) == Project(str(tmp_path), tmp_path.name)
+
+
+def test_only_a_folder_inside_of_a_repository_has_one(made: Path, tmp_path: Path) -> None:
+    assert repository_of(str(made)) == project_of(str(made)) == Project(str(made), "ferry")
+    for none in (str(tmp_path), str(tmp_path / "gone"), ""):
+        assert repository_of(none) is None
+
+
+def test_a_folder_whose_name_is_no_text_has_a_key_that_can_be_stored(tmp_path: Path) -> None:
+    project = project_of(f"{tmp_path}/\udcff")
+    assert project == Project(f"{tmp_path}/?", "?")

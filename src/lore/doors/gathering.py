@@ -6,23 +6,30 @@ from pathlib import Path
 
 import anyio
 import watchfiles
+from watchfiles._rust_notify import WatchfilesRustInternalError
 
 from lore.engine import Lore
 from lore.engine.ingest import Ingested
 from lore.errors import LoreError
 from lore.transcripts.ignoring import ignoring
-from lore.transcripts.sources import Source
+from lore.transcripts.sources import Look, Source
 
 SETTLE_MILLISECONDS = 300
 """How long a file has to be quiet before it is looked at, so that a burst of lines is read at once."""
 TICK_MILLISECONDS = 1000
 """After so long without a word another look is taken: what was before the watch began, it does not tell."""
+REST = 2
+"""So many times as long as a reading took passes before the next, for a database is never read for free."""
+LONGEST_REST_SECONDS = 10.0
 
 logger = logging.getLogger(__name__)
 
 
 class Gathering:
-    """The transcripts of some clients. To look at what has not changed since costs next to nothing."""
+    """The transcripts of some clients. To look at what has not changed since costs next to nothing.
+
+    failed: those that could not be read, and why.
+    """
 
     def __init__(
         self,
@@ -31,15 +38,24 @@ class Gathering:
         home: Path,
         variables: Mapping[str, str],
         ignore_list: Path,
+        *,
+        since: float = 0.0,
     ) -> None:
-        """ignore_list: the file that says what shall not be remembered."""
+        """ignore_list: the file that says what shall not be remembered. since: older transcripts wait."""
         self._lore = lore
         self._ignore_list = ignore_list
         self._sources = sources
         self._home = home
         self._variables = variables
-        self._seen: dict[Path, tuple[int, int, int]] = {}
+        self._since = since
+        self._seen: dict[Path, Look] = {}
         self._ended = anyio.Event()
+        self.failed: dict[str, str] = {}
+
+    @property
+    def files(self) -> int:
+        """How many were read."""
+        return len(self._seen)
 
     def changed(self) -> list[tuple[Path, Source]]:
         """The files that are new, or not as they were when they were read last."""
@@ -47,7 +63,7 @@ class Gathering:
             (path, source)
             for source in self._sources
             for path in source.files(self._home, self._variables)
-            if self._seen.get(path) != _look_of(path)
+            if self._seen.get(path) != source.look_at(path) and source.written_at(path) >= self._since
         ]
 
     def read(self, files: Sequence[tuple[Path, Source]]) -> Ingested:
@@ -55,13 +71,15 @@ class Gathering:
         total = Ingested()
         ignored = ignoring(self._ignore_list, self._home)
         for path, source in files:
-            look = _look_of(path)
+            look = source.look_at(path)
+            self.failed.pop(str(path), None)
             try:
                 for done in self._lore.ingest(path, source, ignored):
                     total += done
                     if self._ended.is_set():
                         return total
             except LoreError as trouble:
+                self.failed[str(path)] = str(trouble)
                 logger.warning("%s", trouble)
             self._seen[path] = look
         return total
@@ -75,19 +93,25 @@ class Gathering:
         while not self._ended.is_set():
             yield
             try:
-                async for quiet in self._watched(self._folders()):
+                async for quiet in self._watched(self._watchable()):
                     if quiet <= 1 or quiet * TICK_MILLISECONDS % (every_seconds * 1000) < TICK_MILLISECONDS:
+                        began = anyio.current_time()
                         yield
-            except OSError as trouble:  # a folder has gone, or the system watches no more files
+                        await self._rested(REST * (anyio.current_time() - began))
+            except (OSError, WatchfilesRustInternalError) as trouble:  # gone, or the system watches no more
                 logger.warning("transcripts are only looked at every %g s: %s", every_seconds, trouble)
-            await anyio.sleep(every_seconds)
+            await self._rested(every_seconds, every_seconds)
 
-    async def _watched(self, folders: Sequence[Path]) -> AsyncIterator[int]:
-        """For how many ticks nothing has happened, at each; until there are other folders to watch."""
+    async def _rested(self, seconds: float, longest: float = LONGEST_REST_SECONDS) -> None:
+        with anyio.move_on_after(min(seconds, longest)):
+            await self._ended.wait()
+
+    async def _watched(self, watchable: Mapping[Path, int]) -> AsyncIterator[int]:
+        """For how many ticks nothing has happened, at each; until there is something else to watch."""
         quiet = 0
-        while folders and not self._ended.is_set():
+        while watchable and not self._ended.is_set():
             async for changes in watchfiles.awatch(
-                *folders,
+                *watchable,
                 debounce=SETTLE_MILLISECONDS,
                 stop_event=self._ended,
                 rust_timeout=TICK_MILLISECONDS,
@@ -95,20 +119,18 @@ class Gathering:
             ):
                 quiet = 0 if changes else quiet + 1
                 yield quiet
-                if self._folders() != folders:
-                    folders, quiet = self._folders(), 0
+                if (now := self._watchable()) != watchable:
+                    watchable, quiet = now, 0
                     break
 
-    def _folders(self) -> list[Path]:
-        """Where they write, as far as it is there yet."""
-        places = [source.place(self._home, self._variables) for source in self._sources]
-        return [place for place in places if place.is_dir()]
+    def _watchable(self) -> dict[Path, int]:
+        """What changes when they write, as far as it is there yet, and which file that is at present."""
+        places = [place for source in self._sources for place in source.watched(self._home, self._variables)]
+        return {place: number for place in places if (number := _number(place))}
 
 
-def _look_of(path: Path) -> tuple[int, int, int]:
-    """What tells, from outside, whether a file has changed."""
+def _number(place: Path) -> int:
     try:
-        status = path.stat()
+        return place.stat().st_ino
     except OSError:
-        return 0, 0, 0
-    return status.st_ino, status.st_size, status.st_mtime_ns
+        return 0

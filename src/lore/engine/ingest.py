@@ -6,16 +6,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from lore.engine.link import made
 from lore.errors import LoreError, Unavailable
 from lore.model import SESSION, TURN, Cause, Link, LinkKind, Memory, Tie
 from lore.redact import redact
-from lore.store import Bookmark, Reader, Store, Writer
+from lore.store import Bookmark, Store, Writer
 from lore.text import preview
-from lore.transcripts.base import Heading, LineReader, Said, Turn
-from lore.transcripts.growing import BEGINNING, Growing, Watermark, first_print, identity, still_true
+from lore.transcripts.base import Heading, Said, Turn
+from lore.transcripts.growing import Left, Transcript, Watermark
 from lore.transcripts.project import Project, project_of
 from lore.transcripts.sources import Source
 
@@ -25,6 +25,8 @@ IMPORTANCE = {"user": 0.3, "assistant": 0.2, "summary": 0.4, "tool": 0.1}
 SPEAKERS = {"user": "the user", "assistant": "the assistant", "summary": "a summary", "tool": "a tool"}
 NEIGHBOUR = 200
 """Characters of the turn before that are indexed with a turn."""
+LOOKED_AT = 8 * NEIGHBOUR
+"""Characters of a turn in which these are looked for: it may begin with blank lines."""
 TITLE = 80
 REMEMBERED = 20
 """Of how many sessions of a file the last turn is remembered."""
@@ -62,35 +64,22 @@ def ingest(
     now: float,
     ignored: Callable[[str], bool],
 ) -> Iterator[Ingested]:
-    """Read a file on from where it was left; what came of each batch, as soon as it is kept.
+    """Read a transcript on from where it was left; what came of each batch, as soon as it is kept.
 
     ignored: of a folder, whether what was said there is left out.
     """
+    marks = store.reader(namespace).bookmarks()
     try:
-        with path.open("rb") as file:
-            mark, state = _left_off(str(path), file, store.reader(namespace))
-            growing = Growing(file, mark)
-            lines = source.reader(str(path), state.get("reader", {}))
-            keeping = _Keeping(source.name, namespace, cause, now, dict(state.get("last", {})))
-            device, inode = identity(file)
-            before = mark.offset
-            for batch in _batches(growing, lines):
-                mark = growing.mark
-                left = Bookmark(
-                    path=str(path),
-                    source=source.name,
-                    device=device,
-                    inode=inode,
-                    offset=mark.offset,
-                    lines=mark.lines,
-                    first=mark.first,
-                    last=mark.last,
-                    state={"reader": lines.state},
-                    read_at=now,
-                )
-                done = keeping.keep([one for one in batch if not ignored(one.folder)], left, store)
-                yield replace(done, bytes=mark.offset - before)
-                before = mark.offset
+        with source.open(path, [_left(mark) for mark in marks if mark.source == source.name]) as transcript:
+            begun = transcript.left
+            keeping = _Keeping(source.name, namespace, cause, now, _last_of(begun.state))
+            before = begun.mark.offset
+            for batch in _batches(transcript):
+                left = transcript.left
+                kept = [one for one in batch if not ignored(one.folder)]
+                done = keeping.keep(kept, _bookmark(left, source.name, now), store)
+                yield replace(done, bytes=left.mark.offset - before)
+                before = left.mark.offset
     except OSError as error:
         raise Unavailable(f"{path} cannot be read: {error.strerror}") from error
 
@@ -121,31 +110,39 @@ def _parted(said: Iterable[Said]) -> Iterator[list[Said]]:
         yield batch
 
 
-def _left_off(path: str, file: BinaryIO, reader: Reader) -> tuple[Watermark, Mapping[str, Any]]:
-    """Known by its identity, then by its path, then by its first line; only if it has merely grown since."""
-    here, first = identity(file), first_print(file)
-    known = reader.bookmarks()
-    for same in (
-        [mark for mark in known if (mark.device, mark.inode) == here],
-        [mark for mark in known if mark.path == path],
-        [mark for mark in known if first and mark.first == first],
-    ):
-        for bookmark in same:
-            mark = Watermark(
-                offset=bookmark.offset, lines=bookmark.lines, first=bookmark.first, last=bookmark.last
-            )
-            if still_true(mark, file):
-                return mark, bookmark.state
-    return BEGINNING, {}
+def _left(bookmark: Bookmark) -> Left:
+    mark = Watermark(offset=bookmark.offset, lines=bookmark.lines, first=bookmark.first, last=bookmark.last)
+    return Left(
+        path=bookmark.path,
+        device=bookmark.device,
+        inode=bookmark.inode,
+        mark=mark,
+        state=bookmark.state,
+    )
 
 
-def _batches(growing: Growing, lines: LineReader) -> Iterator[list[Said]]:
-    """What the lines say, some at a time; the last one may be empty, but has moved the mark."""
+def _bookmark(left: Left, source: str, now: float) -> Bookmark:
+    return Bookmark(
+        path=left.path,
+        source=source,
+        device=left.device,
+        inode=left.inode,
+        offset=left.mark.offset,
+        lines=left.mark.lines,
+        first=left.mark.first,
+        last=left.mark.last,
+        state=left.state,
+        read_at=now,
+    )
+
+
+def _batches(transcript: Transcript) -> Iterator[list[Said]]:
+    """What is said, some at a time; the last batch may be empty, but the reading has moved."""
     batch: list[Said] = []
     read = 0
-    for number, line in growing:
+    for piece in transcript:
         read += 1
-        batch += lines.read(number, line)
+        batch += piece
         if len(batch) >= BATCH:
             yield batch
             batch, read = [], 0
@@ -169,6 +166,7 @@ class _Keeping:
         self._last = last
         self._waiting: dict[str, Heading] = {}
         self._projects: dict[tuple[str, str], Project | None] = {}
+        self._sessions: dict[str, str] = {}
 
     def keep(self, batch: Sequence[Said], bookmark: Bookmark | None, store: Store) -> Ingested:
         """All of a batch and the bookmark behind it, if there is one, in one transaction."""
@@ -185,13 +183,15 @@ class _Keeping:
             writer.put(memories)
             writer.put_links(links)
             changed = [
-                replace(memory, content=turns[id].text, updated_at=self._now)
+                replace(memory, content=turns[id].text, metadata=_told(turns[id]), updated_at=self._now)
                 for id, memory in known.items()
                 if memory.content != turns[id].text and memory.forgotten_at is None
             ]
             writer.put(changed)
             if bookmark is not None:
-                writer.put_bookmark(replace(bookmark, state={**bookmark.state, "last": self._last}))
+                writer.put_bookmark(
+                    replace(bookmark, state={**bookmark.state, "last": list(self._last.items())})
+                )
         return Ingested(turns=len(fresh), changed=len(changed), sessions=sessions, redacted=hidden)
 
     def _id(self, name: str) -> str:
@@ -221,7 +221,9 @@ class _Keeping:
         return len(new)
 
     def _session(self, name: str) -> str:
-        return self._id(f"session\0{name}")
+        if name not in self._sessions:
+            self._sessions[name] = self._id(f"session\0{name}")
+        return self._sessions[name]
 
     def _session_memory(self, id: str, turns: Sequence[Turn], heading: Heading | None) -> Memory:
         first = next((turn for turn in turns if turn.role == "user"), turns[0])
@@ -239,7 +241,7 @@ class _Keeping:
             source=self._source,
             source_type="transcript",
             session=first.session,
-            channel=project.key if project else "",
+            project=project.key if project else "",
             metadata={name: value for name, value in told.items() if value},
             created_at=at,
             updated_at=at,
@@ -258,7 +260,7 @@ class _Keeping:
                 if before:
                     links.append(self._link(before, id, "temporal"))
             self._last.pop(turn.session, None)
-            self._last[turn.session] = (id, preview(turn.text, NEIGHBOUR))
+            self._last[turn.session] = (id, preview(turn.text[:LOOKED_AT], NEIGHBOUR))
         for old in list(self._last)[:-REMEMBERED]:
             del self._last[old]
         return memories, links
@@ -269,17 +271,6 @@ class _Keeping:
     def _memory(self, id: str, turn: Turn, words_before: str) -> Memory:
         project = self._project(turn)
         at = self._now if turn.at is None else turn.at
-        told = {
-            "uuid": turn.uuid,
-            "line": turn.line,
-            "folder": turn.folder,
-            "branch": turn.branch,
-            "model": turn.model,
-            "tool": turn.tool,
-            "agent": turn.agent,
-            "failed": turn.failed,
-            "reasoning": turn.reasoning,
-        }
         return Memory(
             id=id,
             namespace=self._namespace,
@@ -291,8 +282,8 @@ class _Keeping:
             source=self._source,
             source_type="transcript",
             session=turn.session,
-            channel=project.key if project else "",
-            metadata={name: value for name, value in told.items() if value},
+            project=project.key if project else "",
+            metadata=_told(turn),
             created_at=at,
             updated_at=at,
         )
@@ -304,22 +295,51 @@ class _Keeping:
         return self._projects[place]
 
 
+def _last_of(state: Mapping[str, Any]) -> dict[str, Sequence[str]]:
+    """Of the sessions of a file, their last turns, the latest session last."""
+    last = state.get("last", ())
+    return dict(last.items() if isinstance(last, Mapping) else last)
+
+
+def _told(turn: Turn) -> dict[str, Any]:
+    """What else is known of a turn."""
+    told = {
+        "uuid": turn.uuid,
+        "line": turn.line,
+        "folder": turn.folder,
+        "branch": turn.branch,
+        "model": turn.model,
+        "tool": turn.tool,
+        "agent": turn.agent,
+        "failed": turn.failed,
+        "reasoning": turn.reasoning,
+    }
+    return {name: value for name, value in told.items() if value}
+
+
 def _title(heading: Heading | None) -> str:
     return preview(heading.title, TITLE) if heading and heading.title.strip() else ""
 
 
 def _clean(turn: Turn, hidden: Counter[str]) -> Turn:
     """Without secrets, and storable; what was hidden is counted."""
-    text, reasoning = redact(_storable(turn.text)), redact(_storable(turn.reasoning))
-    hidden.update(text.found)
-    hidden.update(reasoning.found)
-    return replace(turn, text=text.text.strip(), reasoning=reasoning.text)
+    text, reasoning = _without_secrets(turn.text, hidden).strip(), _without_secrets(turn.reasoning, hidden)
+    if (text, reasoning) == (turn.text, turn.reasoning):
+        return turn
+    return replace(turn, text=text, reasoning=reasoning)
 
 
 def _clean_heading(heading: Heading, hidden: Counter[str]) -> Heading:
-    title = redact(_storable(heading.title))
-    hidden.update(title.found)
-    return replace(heading, title=title.text)
+    return replace(heading, title=_without_secrets(heading.title, hidden))
+
+
+def _without_secrets(text: str, hidden: Counter[str]) -> str:
+    if not text:
+        return text
+    redacted = redact(_storable(text))
+    if redacted.found:
+        hidden.update(redacted.found)
+    return redacted.text
 
 
 def _storable(text: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from lore.transcripts import fields, words
 from lore.transcripts.base import Heading, Said, State, Turn
-from lore.transcripts.lines import keep_last, name_of, objects_of
+from lore.transcripts.lines import at_least, keep_last, name_of, objects_of
 
 NAME = "claude-code"
 
@@ -17,15 +17,25 @@ TITLES = {"summary": ("summary", 1), "ai-title": ("aiTitle", 2), "custom-title":
 """Lines that name a session: where the title stands, and how much it counts."""
 CONVERSATION = frozenset({b"user", b"assistant", *(kind.encode() for kind in TITLES)})
 QUEUED = b"queued_command"
-MARKS = (b'"user"', b'"assistant"', QUEUED)
+_STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+_SCALAR = rb"(?:" + _STRING + rb"|[-+.\w]++)"
+_BETWEEN = rb'[^][{}"]*+(?:' + _STRING + rb'[^][{}"]*+)*+'
+_DEEPEST = 16
 
-_SCALAR = rb'(?:"[^"\\]*+(?:\\.[^"\\]*+)*+"|[-+.\w]++)'
-_HEAD = re.compile(
-    rb'\s*+\{(?:\s*+"(?!type"|attachment")[^"\\]*+"\s*+:\s*+' + _SCALAR + rb"\s*+,)*+"
-    rb'\s*+"(type|attachment)"\s*+:\s*+(?:\{\s*+"type"\s*+:\s*+)?"([^"\\]*+)"',
-    re.DOTALL,
-)
-"""The kind of a line, or of its attachment, if nothing but scalars stands before it."""
+
+def _container(depth: int) -> bytes:
+    """A list or an object with all that it holds, if it is not too deep."""
+    inner = rb"(?:" + _container(depth - 1) + _BETWEEN + rb")*+" if depth else b""
+    return rb"[\[{]" + _BETWEEN + inner + rb"[\]}]"
+
+
+_VALUE = rb"(?:" + _SCALAR + rb"|" + _container(_DEEPEST) + rb")"
+_TYPE = rb'\s*+"type"\s*+:\s*+"([^"\\]*+)"'
+_OTHER = rb'\s*+"(?!type")[^"\\]*+"\s*+:\s*+'
+_AFTER_SCALARS = re.compile(rb"\s*+\{(?:" + _OTHER + _SCALAR + rb"\s*+,)*+" + _TYPE, re.DOTALL)
+_AFTER_VALUES = re.compile(rb"\s*+\{(?:" + _OTHER + _VALUE + rb"\s*+,)*+" + _TYPE, re.DOTALL)
+_SPEAKER = re.compile(rb':\s*+"(?:user|assistant)"')
+_BEFORE_VALUES = re.compile(_TYPE + rb"(?:\s*+," + _OTHER + _VALUE + rb")*+\s*+\}\s*+\Z", re.DOTALL)
 
 MOST_CALLS = 64
 MOST_ANSWERED = 16
@@ -52,11 +62,13 @@ class Reader:
 
     state: `calls` wait for their results, `answered` are the last that have one; `messages` are the last of
     the model's, with what was thought and told so far; `title` is how much the title counts, `parent` where
-    the session was forked.
+    the session was forked; `earlier` is what the last turns told.
     """
 
     def __init__(self, path: str, state: Mapping[str, Any]) -> None:
-        empty: State = {"calls": {}, "answered": {}, "messages": {}, "title": 0, "parent": ""}
+        empty: State = {
+            "calls": {}, "answered": {}, "messages": {}, "title": 0, "parent": "", "earlier": {},
+        }  # fmt: skip
         self.state: State = empty | deepcopy(dict(state))
         self._session, self._agent = whose(path)
 
@@ -68,6 +80,10 @@ class Reader:
             return ()
         kind = fields.text(entry.get("type"))
         frame = self._frame(entry, number, line)
+        said = self._said(entry, kind, frame)
+        return [at_least(one, self.state["earlier"]) if isinstance(one, Turn) else one for one in said]
+
+    def _said(self, entry: Mapping[str, Any], kind: str, frame: Turn) -> Sequence[Said]:
         if kind in TITLES:
             return list(self._title(entry, kind, frame))
         if kind == "attachment":
@@ -100,17 +116,18 @@ class Reader:
         )
 
     def _title(self, entry: Mapping[str, Any], kind: str, frame: Turn) -> Iterator[Heading]:
-        """A person's title is not replaced by a model's."""
+        """A person's title is not replaced by a model's, nor a session's by that of a subagent."""
         field, weight = TITLES[kind]
         title = words.cut(words.without_data(fields.text(entry.get(field))), words.LONGEST_CALL)
-        if title and frame.session and weight >= self.state["title"]:
+        if title and frame.session and not frame.agent and weight >= self.state["title"]:
             self.state["title"] = weight
             yield Heading(session=frame.session, title=title)
 
     def _fork(self, entry: Mapping[str, Any], frame: Turn) -> Iterator[Heading]:
         """Every copied line of a fork tells where it comes from; once is enough."""
         parent = fields.text(fields.mapping(entry.get("forkedFrom")).get("sessionId"))
-        if parent and not self.state["parent"] and parent != frame.session:
+        told = self.state["parent"] or frame.agent
+        if parent and not told and parent != frame.session:
             self.state["parent"] = parent
             yield Heading(session=frame.session, parent=parent)
 
@@ -206,14 +223,34 @@ class Reader:
 
 
 def may_speak(line: bytes) -> bool:
-    """Whether a line can be conversation, told from its beginning: most are long, and none of it."""
-    head = _HEAD.match(line)
-    if head is None:
-        return any(mark in line for mark in MARKS)
-    of, kind = head.groups()
-    if of == b"type" and kind != b"attachment":
-        return kind in CONVERSATION
-    return kind == QUEUED or (of == b"type" and QUEUED in line)
+    """Whether a line can be conversation: most are long, and none of it. Only if in doubt it is parsed."""
+    head = _AFTER_SCALARS.match(line)
+    if not head and not _names_a_kind(line):
+        return False
+    kind = head.group(1) if head else _kind(line)
+    if kind == b"attachment":
+        return QUEUED in line
+    return not kind or kind in CONVERSATION
+
+
+def _names_a_kind(line: bytes) -> bool:
+    """Whether a kind of conversation stands anywhere in a line, be it deep inside."""
+    if (b'"user"' in line or b'"assistant"' in line) and _SPEAKER.search(line):
+        return True
+    return QUEUED in line or b'-title"' in line or b'"summary"' in line
+
+
+def _kind(line: bytes) -> bytes | None:
+    """The type of a line that has it among lists and objects, which may hold types as well; None: in doubt.
+
+    A quote in a text has a backslash before it: where none is, `"type":` is a field. The last one is the
+    line's own if nothing but fields and one brace follow it.
+    """
+    last = line.rfind(b'"type"')
+    escaped = line[last - 1 : last] == b"\\"
+    found = None if last < 0 or escaped else _BEFORE_VALUES.match(line, last)
+    found = found or _AFTER_VALUES.match(line)
+    return found.group(1) if found else None
 
 
 def whose(path: str) -> tuple[str, str]:

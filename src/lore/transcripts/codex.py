@@ -15,7 +15,7 @@ from uuid import UUID
 
 from lore.transcripts import codex_tools, fields, words
 from lore.transcripts.base import Heading, Role, Said, State, Turn
-from lore.transcripts.lines import keep_last, name_of, named, record_of, texts_of
+from lore.transcripts.lines import at_least, keep_last, name_of, named, record_of, texts_of
 
 NAME = "codex"
 
@@ -51,7 +51,10 @@ class Reader:
     sessions: the file's own first, then those that it replays; guessed are those that it only names. opened:
     when it was begun. turn: the one that is going on; asked: how many there were, where they have no names.
     said: how often each source said a thing in this turn. calls: what was asked of tools, and who told how it
-    ended. thought: what the model thought before its next word.
+    ended. thought: what the model thought before its next word. earlier: what the last turns told.
+
+    A subagent's session is the one that its own description names, or that of the one that sent it; which
+    may be a subagent as well, and is told only if it is replayed.
     """
 
     def __init__(self, path: str, state: Mapping[str, Any]) -> None:
@@ -59,7 +62,7 @@ class Reader:
         self._uuids = UUID_IN_NAME.findall(self._stem)
         self.state: State = {
             "sessions": [], "opened": None, "turn": "", "asked": 0, "model": "", "folder": "",
-            "said": {}, "calls": {}, "thought": "", **deepcopy(dict(state)),
+            "said": {}, "calls": {}, "thought": "", "earlier": {}, **deepcopy(dict(state)),
         }  # fmt: skip
 
     def read(self, number: int, line: bytes) -> Sequence[Said]:
@@ -89,23 +92,35 @@ class Reader:
         meta = line.payload
         if not (id := named(meta.get("id"))):
             return []
-        git, parent = fields.mapping(meta.get("git")), named(meta.get("parent_thread_id"))
-        sent = bool(parent) or "subagent" in fields.mapping(meta.get("source"))
-        root = named(meta.get("session_id"))
+        git, (agent, sender) = fields.mapping(meta.get("git")), _sent(meta)
+        root = named(meta.get("session_id")) if agent else id
+        came_from = sender or named(meta.get("forked_from_id"))
         session = _session(
             id,
-            session=(root if root not in ("", id) else parent or id) if sent else id,
-            agent=id if sent else "",
+            session=(sender or id) if root in ("", id) else root,
+            agent=agent,
             folder=named(meta.get("cwd")),
             branch=named(git.get("branch")),
             remote=named(git.get("repository_url")),
+            parent=came_from,
         )
-        came_from = named(meta.get("forked_from_id")) or parent
-        self._know(session, came_from, line.number)
+        self._know(session, line.number)
         at = words.moment(meta.get("timestamp"))
-        return [Heading(session=id, folder=session["folder"], parent=came_from, at=at)]
+        own = Heading(session=id, folder=session["folder"], parent=self._root(came_from), at=at)
+        return [*([] if self._root(id) != id else [own]), *self._forks_of(id)]
 
-    def _know(self, session: dict[str, Any], came_from: str, number: int) -> None:
+    def _forks_of(self, id: str) -> list[Said]:
+        """The session whose file this is, if it was forked from one that turns out to be a subagent."""
+        first, root = self.state["sessions"][0], self._root(id)
+        if first["agent"] or first["parent"] != id or root == id:
+            return []
+        return [Heading(session=first["id"], folder=first["folder"], parent=root)]
+
+    def _root(self, id: str) -> str:
+        """The session that turns of this one belong to."""
+        return next((str(one["session"]) for one in self.state["sessions"] if one["id"] == id), id)
+
+    def _know(self, session: dict[str, Any], number: int) -> None:
         """Note a session, and that it came from another; one that is told of again has only changed."""
         sessions: list[dict[str, Any]] = self.state["sessions"]
         if not sessions and number > 1 and self._uuids:  # the first line was lost
@@ -113,9 +128,16 @@ class Reader:
         known = {one["id"]: place for place, one in enumerate(sessions)}
         place = known.get(session["id"], len(sessions))
         sessions[place : place + 1] = [{**session, "guessed": False}]
-        if came_from and came_from not in {*known, session["id"]}:
-            sessions.append(_session(came_from, folder=session["folder"]))
+        parent, root = session["parent"], session["session"]
+        if parent and parent not in {*known, session["id"]}:
+            sent = {"session": root, "agent": parent} if session["agent"] and root != parent else {}
+            sessions.append(_session(parent, folder=session["folder"], **sent))
         del sessions[MOST_SESSIONS:]
+        for one in sessions:
+            passed = {one["id"]}
+            while (above := self._root(one["session"])) not in {*passed, one["session"]}:
+                passed.add(one["session"])
+                one["session"] = above
 
     def _owner(self, line: _Line, turn: str) -> dict[str, Any]:
         """Whose turn it is: names of turns tell when they began, and so do those of sessions."""
@@ -130,8 +152,8 @@ class Reader:
 
     def _context(self, context: Mapping[str, Any]) -> None:
         self._begin(named(context.get("turn_id")) or self.state["turn"])
-        self.state["model"] = named(context.get("model"))
-        self.state["folder"] = named(context.get("cwd"))
+        self.state["model"] = named(context.get("model")) or self.state["model"]
+        self.state["folder"] = named(context.get("cwd")) or self.state["folder"]
 
     def _begin(self, turn: str) -> None:
         if turn != self.state["turn"]:
@@ -154,7 +176,7 @@ class Reader:
                 self._think(fields.text(event.get("text")))
             case "thread_name_updated":
                 title, id = named(event.get("thread_name")), named(event.get("thread_id"))
-                return [Heading(session=id, title=title)] if id and title else []
+                return [Heading(session=id, title=title)] if id and title and self._root(id) == id else []
             case _ if done := codex_tools.done(event):
                 return self._done(line, named(event.get("call_id")), done)
         return []
@@ -225,9 +247,12 @@ class Reader:
 
     def _call(self, id: str, name: str, call: str, turn: str = "") -> dict[str, Any]:
         calls: dict[str, dict[str, Any]] = self.state["calls"]
-        calls.pop(id, None)
         turn = turn or self.state["turn"]
-        calls[id] = {"turn": turn, "name": name, "call": call, "thought": self._thought(), "told": ""}
+        before = calls.pop(id, {})
+        model = self.state["model"]
+        asked = {"turn": turn, "name": name, "call": call, "thought": "", "told": "", "model": model}
+        calls[id] = before if before.get("turn") == turn else asked
+        calls[id]["thought"] = calls[id]["thought"] or self._thought()
         keep_last(calls, MOST_CALLS)
         return calls[id]
 
@@ -256,7 +281,7 @@ class Reader:
         if not text:
             return []
         turn, uuid = call["turn"], self._uuid(line, call["turn"], id)
-        more = {"reasoning": call["thought"], "tool": call["name"], "failed": failed}
+        more = {"reasoning": call["thought"], "tool": call["name"], "failed": failed, "model": call["model"]}
         return [self._turn(line, turn, uuid=uuid, role="tool", text=text, **more)]
 
     # --- turns
@@ -271,7 +296,7 @@ class Reader:
         at = words.moment(line.payload.get("completed_at_ms"))
         if at is None:  # a replay is written when the fork begins, long after it was said
             at = line.at if own else _born(turn)
-        return Turn(
+        told = Turn(
             session=owner["session"],
             role=role,
             at=at,
@@ -279,15 +304,27 @@ class Reader:
             folder=self.state["folder"] or owner["folder"],
             branch=owner["branch"],
             remote=owner["remote"],
-            model="" if role == "user" else self.state["model"],
             line=line.number,
-            **more,
+            **{"model": "" if role == "user" else self.state["model"], **more},
         )
+        return at_least(told, self.state["earlier"])
 
 
 def _session(id: str, **more: str) -> dict[str, Any]:
-    known = {"id": id, "session": id, "agent": "", "folder": "", "branch": "", "remote": ""}
+    known = {"id": id, "session": id, "agent": "", "folder": "", "branch": "", "remote": "", "parent": ""}
     return {**known, **more, "guessed": True}
+
+
+def _sent(meta: Mapping[str, Any]) -> tuple[str, str]:
+    """The name of a subagent and the session that sent it, if that is told; no name of any other session."""
+    sent = fields.mapping(meta.get("source")).get("subagent")
+    spawned = fields.mapping(fields.mapping(sent).get("thread_spawn"))
+    sender = fields.first((meta.get("parent_thread_id"), spawned.get("parent_thread_id")))
+    if not sent and not sender and meta.get("thread_source") != "subagent":
+        return "", ""
+    names = [given.get(name) for name in ("agent_nickname", "agent_role") for given in (meta, spawned)]
+    agent = fields.first((*names, sent, fields.mapping(sent).get("other"), meta.get("id")))
+    return named(agent), named(sender or meta.get("forked_from_id"))
 
 
 def _requested(text: str) -> str:

@@ -23,11 +23,11 @@ class Reader:
     """Reads one transcript. said: how often each thing came so far, which makes its name."""
 
     def __init__(self, path: str, state: Mapping[str, Any]) -> None:
-        place = PurePath(path)
+        root = place = PurePath(path)
+        while root.parent.name == SUBAGENTS:
+            root = root.parent.parent
         self._id = named(place.stem)
-        sent = place.parent.name == SUBAGENTS
-        self._session = named(place.parent.parent.name) if sent else self._id
-        self._agent = self._id if sent else ""
+        self._session, self._agent = (self._id, "") if root == place else (named(root.name), self._id)
         self.state: State = {"said": dict(fields.mapping(state.get("said")))}
 
     def read(self, number: int, line: bytes) -> Sequence[Said]:

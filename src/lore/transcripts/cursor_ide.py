@@ -42,16 +42,14 @@ def turns(composer: Row, bubbles: Iterable[Row]) -> Iterator[Said]:
     key, value = fields.columns(composer, 2)
     session, told = composer_of(key), fields.mapping(fields.loaded(value))
     began = words.moment(told.get("createdAt"))
-    said = list(_in_order(_positions(told), _all_bubbles(told, bubbles), _like(session, told), began))
+    like = _like(session, told)
+    said = list(_in_order(_positions(told), _all_bubbles(told, bubbles), like, began))
     if not said or not session:
         return
-    yield Heading(
-        session=session,
-        title=fields.text(told.get("name")),
-        folder=_folder(told),
-        parent=fields.text(fields.mapping(told.get("subagentInfo")).get("parentComposerId")),
-        at=began,
-    )
+    if not like.agent:
+        parent = fields.text(fields.mapping(told.get("subagentInfo")).get("parentComposerId"))
+        title = fields.text(told.get("name"))
+        yield Heading(session=session, title=title, folder=like.folder, parent=parent, at=began)
     yield from said
 
 
@@ -73,9 +71,19 @@ def _all_bubbles(told: dict[str, Any], rows: Iterable[Row]) -> Iterator[tuple[st
 
 
 def _like(session: str, told: dict[str, Any]) -> Turn:
-    """What all turns of a composer have in common."""
+    """What all turns of a composer have in common. A subagent's belong to the first one that sent another.
+
+    One of several attempts at the same thing has a parent as well, but nobody sent it: it is a fork.
+    """
     model = fields.text(fields.mapping(told.get("modelConfig")).get("modelName"))
-    return Turn(uuid="", session=session, role="assistant", text="", folder=_folder(told), model=model)
+    sent = fields.mapping(told.get("subagentInfo"))
+    root = fields.first((sent.get("rootParentConversationId"), sent.get("parentComposerId")))
+    agent = ""
+    if root not in ("", session) and not told.get("isBestOfNSubcomposer"):
+        agent, session = fields.first((sent.get("subagentTypeName"), session)), root
+    return Turn(
+        uuid="", session=session, role="assistant", text="", agent=agent, folder=_folder(told), model=model
+    )
 
 
 def _folder(told: dict[str, Any]) -> str:

@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
 from pathlib import PurePath
 from typing import Any
 from uuid import UUID
 
 from lore.transcripts import fields, words
 from lore.transcripts.base import Heading, Role, Said, State, Turn
-from lore.transcripts.lines import name_of, named, objects_of, record_of, texts_of
+from lore.transcripts.lines import at_least, name_of, named, objects_of, record_of, texts_of
 
 NAME = "gemini"
 
@@ -21,18 +22,22 @@ UNTRUSTED = re.compile(r"</?untrusted_context>\n?")
 
 
 class Reader:
-    """Reads one session. A subagent's file lies in a folder that has the name of the one that sent it."""
+    """Reads one session. A subagent's file lies in a folder that has the name of the one that sent it.
+
+    id: the session's, sender: the one that sent it, if it is a subagent; earlier: what the last turns told.
+    """
 
     def __init__(self, path: str, state: Mapping[str, Any]) -> None:
         self._path = PurePath(path)
-        self.state: State = {"id": named(self._path.stem), "sender": "", **state}
+        unread = {"id": named(self._path.stem), "sender": "", "earlier": {}}
+        self.state: State = {**unread, **deepcopy(dict(state))}
 
     def read(self, number: int, line: bytes) -> Sequence[Said]:
         record = record_of(line)
         if "sessionId" in record:
             return self._header(record)
         patch = fields.mapping(record.get("$set"))
-        title = named(patch.get("summary"))
+        title = "" if self.state["sender"] else named(patch.get("summary"))
         said: list[Said] = [Heading(session=self.state["id"], title=title)] if title else []
         for message in [*objects_of(patch.get("messages")), record]:
             said += self._message(number, message)
@@ -42,10 +47,10 @@ class Reader:
         if not (id := named(header.get("sessionId"))):
             return []
         folder = named(self._path.parent.name)
-        sender = folder if header.get("kind") == "subagent" and folder not in ("chats", id) else ""
-        self.state |= {"id": id, "sender": sender}
+        sent = header.get("kind") not in (None, "main") and folder not in ("", "chats", id)
+        self.state |= {"id": id, "sender": folder if sent else ""}
         at = words.moment(header.get("startTime"))
-        return [Heading(session=id, title=named(header.get("summary")), parent=sender, at=at)]
+        return [] if sent else [Heading(session=id, title=named(header.get("summary")), at=at)]
 
     def _message(self, number: int, message: Mapping[str, Any]) -> Iterator[Turn]:
         id, role = named(message.get("id")), ROLES.get(fields.text(message.get("type")))
@@ -74,7 +79,8 @@ class Reader:
     def _turn(self, message: Mapping[str, Any], *, role: Role, **more: Any) -> Turn:
         id, sender = self.state["id"], self.state["sender"]
         model = "" if role == "user" else named(message.get("model"))
-        return Turn(session=sender or id, agent=id if sender else "", role=role, model=model, **more)
+        turn = Turn(session=sender or id, agent=id if sender else "", role=role, model=model, **more)
+        return at_least(turn, self.state["earlier"])
 
 
 def _said(message: Mapping[str, Any], role: Role) -> str:

@@ -1,7 +1,12 @@
-"""Generic: turns from files that no client of ours wrote, as JSON lines or as plain text and Markdown."""
+"""Generic: turns from files that no client of ours wrote, as JSON lines or as plain text and Markdown.
+
+A turn is named after what it says, not after where it stands: of a file that was changed and is read again,
+what stayed is known, and only the rest is new.
+"""
 
 import itertools
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any, BinaryIO, Literal, TypeAlias
 
@@ -13,6 +18,8 @@ LONGEST_LINE = 16 * 1024 * 1024
 LONGEST_PROSE = 32 * 1024 * 1024
 LONGEST_SECTION = 8_000
 """Characters of one turn of a text in which nobody speaks; longer sections are parted between paragraphs."""
+LEAST_SECTION, MORE_OF_SECTION = 2_000, 4_000
+"""Characters of a part of a longer section: so many at least, and about so many more."""
 
 ROLES: dict[str, Role | None] = {
     **dict.fromkeys("user human me you prompter customer".split(), "user"),
@@ -60,22 +67,22 @@ def which(first: bytes) -> Literal["jsonl", "prose"]:
 
 def jsonl(stream: BinaryIO, session: str) -> Iterator[Said]:
     """A turn per line, or several in a list; Invalid at the end if there were lines and none was a turn."""
-    seen = understood = position = 0
+    seen = understood = 0
+    names = _Names(session)
     for number, line in enumerate(_lines(stream), 1):
         seen += bool(line.strip())
         for record in _records(fields.mapping(fields.loaded(line.removeprefix(b"\xef\xbb\xbf")))):
-            position += 1
             role, text = _role_and_text(record)
             understood += bool(role or text)
             if role and text:
+                times = (words.moment(record.get(name)) for name in TIME)
+                at = next((time for time in times if time is not None), None)
                 yield Turn(
-                    uuid=lines.name_of(session, position, text),
+                    uuid=names.next(role, text, at),
                     session=session,
                     role=role,
                     text=text,
-                    at=next(
-                        (at for name in TIME if (at := words.moment(record.get(name))) is not None), None
-                    ),
+                    at=at,
                     tool=fields.text(record.get("name")) if role == "tool" else "",
                     model=fields.text(record.get("model")) if role == "assistant" else "",
                     line=number,
@@ -99,13 +106,25 @@ def prose(stream: BinaryIO, session: str) -> Iterator[Said]:
     written = list(_marked(text, front.end() if front else 0))
     if title := _title(front.group("inside") or "" if front else "", written):
         yield Heading(session=session, title=title)
-    position = 0
+    names = _Names(session)
     for line, role, block in _dialogue(written) or _sections(written):
+        by: Role = role or "user"
         for part in _parted(block) if role is None else [words.spoken(block)]:
             if part:
-                position += 1
-                uuid = lines.name_of(session, position, part)
-                yield Turn(uuid=uuid, session=session, role=role or "user", text=part, line=line)
+                yield Turn(uuid=names.next(by, part), session=session, role=by, text=part, line=line)
+
+
+class _Names:
+    """Names for the turns of one file. Of those that are equal, each has its own."""
+
+    def __init__(self, session: str) -> None:
+        self._session = session
+        self._given: Counter[str] = Counter()
+
+    def next(self, role: Role, text: str, at: float | None = None) -> str:
+        name = lines.name_of(self._session, role, text, "" if at is None else str(at))
+        self._given[name] += 1
+        return lines.name_of(name, self._given[name])
 
 
 def _lines(stream: BinaryIO) -> Iterator[bytes]:
@@ -215,13 +234,31 @@ def _sections(written: Iterable[Line]) -> Iterator[Block]:
 
 
 def _parted(section: str) -> Iterator[str]:
-    """A section in parts that are not too long, whole paragraphs where that is possible."""
+    """A section in parts that are not too long.
+
+    Where a part ends is told by what comes next, not by what came before: words that are put in at one place
+    do not move the ends of all parts behind it.
+    """
+    section = words.without_data(section)
     part = ""
-    for paragraph in re.split(r"\n[ \t]*\n", words.without_data(section)):
-        for start in range(0, max(1, len(paragraph)), LONGEST_SECTION):
-            piece = paragraph[start : start + LONGEST_SECTION]
-            if part and len(part) + len(piece) > LONGEST_SECTION:
-                yield fields.text(part).strip()
-                part = ""
-            part = f"{part}\n\n{piece}" if part else piece
+    for between, piece in _pieces(section) if len(section) > LONGEST_SECTION else [("", section)]:
+        full = len(part) + len(between) + len(piece) > LONGEST_SECTION
+        if part and (full or (len(part) >= LEAST_SECTION and _begins_a_part(piece))):
+            yield fields.text(part).strip()
+            part = ""
+        part = f"{part}{between}{piece}" if part else piece
     yield fields.text(part).strip()
+
+
+def _pieces(section: str) -> Iterator[tuple[str, str]]:
+    """Paragraphs, the lines of those that are too long, and pieces of such lines; what stands before each."""
+    for paragraph in re.split(r"\n[ \t]*\n", section):
+        rows = [paragraph] if len(paragraph) <= LONGEST_SECTION else paragraph.split("\n")
+        for place, row in enumerate(rows):
+            for start in range(0, max(1, len(row)), LONGEST_SECTION):
+                yield "" if start else "\n" if place else "\n\n", row[start : start + LONGEST_SECTION]
+
+
+def _begins_a_part(piece: str) -> bool:
+    """Always the same of the same words; the longer they are, the likelier."""
+    return int(lines.name_of(piece)[:8], 16) * MORE_OF_SECTION < len(piece) << 32

@@ -1,10 +1,15 @@
 """growing: a file that its writer appends to, read by whole lines, each once, whatever happens to it."""
 
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import BinaryIO
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol
+
+from lore.transcripts import compressed
+from lore.transcripts.base import LineReader, Said
 
 LONGEST_LINE = 64 << 20
 """A longer one is passed over: nobody said that."""
@@ -29,6 +34,77 @@ class Watermark:
 
 
 BEGINNING = Watermark()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Left:
+    """Where the reading of a transcript was left. device, inode: the file, whatever it is called.
+
+    state: what is to be remembered until it goes on; its reader's own part is called `reader`.
+    """
+
+    path: str
+    device: int
+    inode: int
+    mark: Watermark = BEGINNING
+    state: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Transcript(Protocol):
+    """A client's transcript, open where it was left: a piece comes, and `left` is right behind it."""
+
+    @property
+    def left(self) -> Left:
+        """Where the reading is; until the first piece came, where it was left the last time."""
+        ...
+
+    def __iter__(self) -> Iterator[Sequence[Said]]:
+        """What was said since, piece by piece. One may be empty, and has moved the reading all the same."""
+        ...
+
+
+@contextmanager
+def opened(reader: type[LineReader], path: Path, known: Sequence[Left]) -> Iterator[Transcript]:
+    """A file of lines, at the place of `known` that is in it, or at its beginning."""
+    with compressed.opened(path) as file:
+        yield Lines(reader, str(path), file, known)
+
+
+class Lines:
+    """The lines of a file behind the place where it was left, as what they say."""
+
+    def __init__(self, reader: type[LineReader], path: str, file: BinaryIO, known: Sequence[Left]) -> None:
+        self._path = path
+        self._device, self._inode = identity(file)
+        self._left = _left_off(path, file, known) or Left(path=path, device=self._device, inode=self._inode)
+        self._growing = Growing(file, self._left.mark)
+        self._reader = reader(path, self._left.state.get("reader", {}))
+
+    @property
+    def left(self) -> Left:
+        mark = self._growing.mark
+        if mark == self._left.mark:
+            return self._left
+        state = {"reader": self._reader.state}
+        return Left(path=self._path, device=self._device, inode=self._inode, mark=mark, state=state)
+
+    def __iter__(self) -> Iterator[Sequence[Said]]:
+        for number, line in self._growing:
+            yield self._reader.read(number, line)
+
+
+def _left_off(path: str, file: BinaryIO, known: Sequence[Left]) -> Left | None:
+    """Known by its identity, then by its path, then by its first line; only if it has merely grown since."""
+    here, first = identity(file), first_print(file)
+    for same in (
+        [left for left in known if (left.device, left.inode) == here],
+        [left for left in known if left.path == path],
+        [left for left in known if first and left.mark.first == first],
+    ):
+        for left in same:
+            if still_true(left.mark, file):
+                return left
+    return None
 
 
 def identity(file: BinaryIO) -> tuple[int, int]:

@@ -1,11 +1,18 @@
 """Lines: what the readers of growing files share; names for what has none, and memory that stays small."""
 
+from dataclasses import replace
 from hashlib import blake2b
 from typing import Any
 
 from lore.transcripts import fields
+from lore.transcripts.base import Turn
 
 LONGEST_NAME = 1_000
+MOST_EARLIER = 16
+LASTING = ("at", "tool", "agent", "folder", "branch", "remote", "model")
+"""What a turn does not lose again when it comes without."""
+SAME_THOUGHT = 500
+"""Characters at the beginning of a thought by which it is known again, grown or cut."""
 
 
 def record_of(line: bytes) -> dict[str, Any]:
@@ -33,6 +40,23 @@ def texts_of(content: object) -> str:
 def name_of(*parts: str | int) -> str:
     """A name that the same parts always get, and no others."""
     return blake2b(repr(parts).encode(), digest_size=16).hexdigest()
+
+
+def at_least(turn: Turn, earlier: dict[str, Any]) -> Turn:
+    """The turn with all that an earlier version of it told. earlier: what the last turns told, by name."""
+    name = name_of(turn.uuid)
+    before = earlier.pop(name, {})
+    now = {field: value for field in LASTING if (value := getattr(turn, field)) not in (None, "")}
+    told = {**before, **now, "reasoning": _thoughts(before.get("reasoning", ""), turn.reasoning)}
+    earlier[name] = {field: value for field, value in told.items() if value != ""}
+    keep_last(earlier, MOST_EARLIER)
+    return replace(turn, **told)
+
+
+def _thoughts(before: str, now: str) -> str:
+    if now.startswith(before[:SAME_THOUGHT]):
+        return max(before, now, key=len)
+    return before if now in before else fields.thought([before, now])
 
 
 def keep_last(kept: dict[str, Any], most: int) -> None:

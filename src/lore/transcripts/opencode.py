@@ -21,15 +21,23 @@ SESSIONS = """
     FROM session WHERE (time_updated, id) > (:since, :after) ORDER BY time_updated, id LIMIT :limit
 """
 MESSAGES = """
-    WITH changed (id, at) AS MATERIALIZED (
+    WITH RECURSIVE changed (id, at) AS MATERIALIZED (
         SELECT id, max(changed) FROM (
             SELECT id, time_updated AS changed FROM message WHERE time_updated >= :since
             UNION ALL SELECT message_id, time_updated FROM part WHERE time_updated >= :since
         ) GROUP BY id HAVING (max(changed), id) > (:since, :after) ORDER BY max(changed), id LIMIT :limit
+    ), above (id, sender) AS (
+        SELECT m.session_id, m.session_id FROM changed c JOIN message m ON m.id = c.id
+        UNION SELECT a.id, s.parent_id FROM above a JOIN session s ON s.id = a.sender WHERE s.parent_id > ''
+    ), root (id, session) AS MATERIALIZED (
+        SELECT a.id, a.sender FROM above a LEFT JOIN session s ON s.id = a.sender
+        WHERE s.parent_id IS NULL OR s.parent_id = ''
     )
-    SELECT 'message', c.at, m.id AS message, m.session_id, '' AS part, CAST(m.data AS BLOB),
-        m.time_created AS began, CAST(s.directory AS BLOB), s.parent_id
+    SELECT 'message', c.at, m.id AS message, ifnull(r.session, m.session_id), '' AS part,
+        CAST(m.data AS BLOB), m.time_created AS began, CAST(s.directory AS BLOB),
+        iif(s.parent_id > '', m.session_id, NULL)
         FROM changed c JOIN message m ON m.id = c.id LEFT JOIN session s ON s.id = m.session_id
+        LEFT JOIN root r ON r.id = m.session_id
     UNION ALL
     SELECT 'part', c.at, p.message_id, p.session_id, p.id, CAST(p.data AS BLOB), m.time_created, NULL, NULL
         FROM changed c JOIN message m ON m.id = c.id JOIN part p ON p.message_id = c.id
@@ -37,7 +45,8 @@ MESSAGES = """
 """
 """The `:limit` messages that changed next, whole and as the conversation went, each before its parts.
 
-Data comes as bytes: text that is not UTF-8 would end the reading."""
+They belong to the session that was begun by a person: that of a subagent is named last, and only tells who
+spoke. Data comes as bytes: text that is not UTF-8 would end the reading."""
 STATEMENTS = (SESSIONS, MESSAGES)
 BEGINNING: Mark = (0, "")
 
@@ -68,14 +77,12 @@ def turns(rows: Iterable[Row]) -> Iterator[Said]:
 
 
 def _heading(row: Row) -> Iterator[Heading]:
-    _, _, id, parent, title, folder, created = fields.columns(row, 7)
-    if session := fields.text(id):
+    """What a session is called; a subagent's is none of its own."""
+    _, _, id, sender, title, folder, created = fields.columns(row, 7)
+    session = fields.text(id)
+    if session and not fields.text(sender):
         yield Heading(
-            session=session,
-            title=fields.text(title),
-            folder=fields.text(folder),
-            parent=fields.text(parent),
-            at=words.moment(created),
+            session=session, title=fields.text(title), folder=fields.text(folder), at=words.moment(created)
         )
 
 
@@ -83,7 +90,7 @@ class _Message:
     """One message, whose parts follow; what the model thought waits for what it says."""
 
     def __init__(self, row: Row) -> None:
-        _, _, id, session, _, data, began, directory, parent = fields.columns(row, 9)
+        _, _, id, session, _, data, began, directory, sent = fields.columns(row, 9)
         told = fields.mapping(fields.loaded(data))
         self.id = fields.text(id)
         self.session = fields.text(session)
@@ -92,7 +99,7 @@ class _Message:
         self.at = words.moment(fields.mapping(told.get("time")).get("created")) or words.moment(began)
         self.folder = fields.first((fields.mapping(told.get("path")).get("cwd"), directory))
         self.model = fields.first((told.get("modelID"), fields.mapping(told.get("model")).get("modelID")))
-        self.agent = fields.text(told.get("agent")) if fields.text(parent) else ""
+        self.agent = fields.first((told.get("agent"), sent)) if fields.text(sent) else ""
         self.thoughts: list[str] = []
 
     def part(self, row: Row) -> Iterator[Turn]:

@@ -26,9 +26,14 @@ def project_of(folder: str, remote: str = "") -> Project | None:
         return _named(repository(remote))
     if not folder:
         return None
-    common = _common(Path(folder))
+    return repository_of(folder) or _named(folder.rstrip("/") or "/")
+
+
+def repository_of(folder: str) -> Project | None:
+    """Of a folder inside of a repository; None of any other."""
+    common = _common(Path(folder)) if folder else None
     if common is None:
-        return _named(folder.rstrip("/") or "/")
+        return None
     remotes = _remotes(common)
     url = remotes.get(PREFERRED) or next(iter(remotes.values()), "")
     return _named(repository(url) if url else str(common.parent if common.name == ".git" else common))
@@ -49,6 +54,8 @@ def name_of(key: str) -> str:
 
 
 def _named(key: str) -> Project:
+    """A folder may be called what is no text; its key can be stored all the same."""
+    key = key.encode("utf-8", "replace").decode()
     return Project(key, name_of(key))
 
 

@@ -1,72 +1,155 @@
-"""sources: the clients whose transcripts grow by lines, and where each of them keeps its files."""
+"""sources: the clients whose transcripts are read, and where and how each of them keeps its files."""
 
-from collections.abc import Callable, Iterator, Mapping
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TypeAlias
 
 from lore.errors import Invalid
 from lore.text import listed
-from lore.transcripts import claude_code, codex, cursor_cli, gemini
-from lore.transcripts.base import LineReader
+from lore.transcripts import (
+    claude_code,
+    codex,
+    compressed,
+    cursor_cli,
+    cursor_ide,
+    databases,
+    gemini,
+    growing,
+    opencode,
+)
+from lore.transcripts.changes import Cursor, OpenCode
+from lore.transcripts.growing import Left, Transcript
+
+Look: TypeAlias = tuple[tuple[int, int, int], ...]
+"""What tells, from outside, whether a transcript has changed."""
+APPLICATIONS = {"darwin": ("", "Library/Application Support"), "win32": ("APPDATA", "AppData/Roaming")}
+"""Where programs with windows keep what is theirs: a variable that says it, and where it is otherwise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """A client. variable: what its user may have set to say where its folder is.
+    """A client. open: its transcript at this path, at one of the places where it was left.
 
-    below: the part of the folder where it writes. pattern: its files there.
+    variable: what its user may have set to say where its folder is. below: the part of the folder where it
+    writes; kept: where it puts away what is old. patterns: its files in both. called: its files, wherever
+    they lie. beside: what is added to the name of a file to name the one with its latest changes.
     """
 
     name: str
-    reader: Callable[[str, Mapping[str, Any]], LineReader]
+    open: Callable[[Path, Sequence[Left]], AbstractContextManager[Transcript]]
     folder: str
     below: str
-    pattern: str
+    patterns: tuple[str, ...]
     variable: str = ""
+    kept: str = ""
+    called: tuple[str, ...] = ("*.jsonl",)
+    beside: str = ""
 
     def place(self, home: Path, variables: Mapping[str, str]) -> Path:
         """The folder where it writes its transcripts."""
-        return Path(variables.get(self.variable) or home / self.folder) / self.below
+        return self._folder(home, variables) / self.below
 
     def files(self, home: Path, variables: Mapping[str, str]) -> Iterator[Path]:
         """Its transcripts, the oldest first."""
-        found = [path for path in self.place(home, variables).glob(self.pattern) if path.is_file()]
-        yield from sorted(found, key=lambda path: (_written_at(path), str(path)))
+        places = self._places(home, variables)
+        found = [
+            path
+            for place in places
+            for pattern in self.patterns
+            for path in place.glob(pattern)
+            if path.is_file()
+        ]
+        yield from sorted(found, key=lambda path: (self.written_at(path), str(path)))
+
+    def watched(self, home: Path, variables: Mapping[str, str]) -> list[Path]:
+        """What changes when it writes: its folder, or, where much else is written, only the files."""
+        if not self.beside:
+            return [place for place in self._places(home, variables) if place.is_dir()]
+        parts = [part for path in self.files(home, variables) for part in self._parts(path)]
+        return [part for part in parts if part.is_file()]
+
+    def look_at(self, path: Path) -> Look:
+        """Another one when the transcript has changed. A file that is gone looks like an empty one."""
+        return tuple(map(_look_at, self._parts(path)))
+
+    def written_at(self, path: Path) -> float:
+        """When it was written last; a file that is gone, before all others."""
+        return max(nanoseconds for _, _, nanoseconds in self.look_at(path)) / 1e9
+
+    def owns(self, path: Path) -> bool:
+        """Whether this seems to be a file of this client: a database by its name, others by their folder."""
+        return path.name in self.called or (not self.beside and self.folder in path.absolute().parts)
+
+    def _places(self, home: Path, variables: Mapping[str, str]) -> list[Path]:
+        names = (self.below, self.kept) if self.kept else (self.below,)
+        return [self._folder(home, variables) / name for name in names]
+
+    def _folder(self, home: Path, variables: Mapping[str, str]) -> Path:
+        return Path(variables.get(self.variable) or home / self.folder)
+
+    def _parts(self, path: Path) -> list[Path]:
+        return [path, path.with_name(path.name + self.beside)] if self.beside else [path]
 
 
+_APP_VARIABLE, _APP_FOLDER = APPLICATIONS.get(sys.platform, ("XDG_CONFIG_HOME", ".config"))
 SOURCES: dict[str, Source] = {
     source.name: source
     for source in (
         Source(
             name=claude_code.NAME,
-            reader=claude_code.Reader,
+            open=partial(growing.opened, claude_code.Reader),
             folder=".claude",
             below="projects",
-            pattern="**/*.jsonl",
+            patterns=("**/*.jsonl",),
             variable="CLAUDE_CONFIG_DIR",
         ),
         Source(
             name=codex.NAME,
-            reader=codex.Reader,
+            open=partial(growing.opened, codex.Reader),
             folder=".codex",
             below="sessions",
-            pattern="**/*.jsonl",
+            kept="archived_sessions",
+            patterns=("**/*.jsonl", f"**/*.jsonl{compressed.SUFFIX}"),
+            called=("*.jsonl", f"*.jsonl{compressed.SUFFIX}"),
             variable="CODEX_HOME",
         ),
         Source(
             name=gemini.NAME,
-            reader=gemini.Reader,
+            open=partial(growing.opened, gemini.Reader),
             folder=".gemini",
             below="tmp",
-            pattern="*/chats/session-*.jsonl",
+            patterns=("*/chats/session-*.jsonl", "*/chats/*/*.jsonl"),
         ),
         Source(
             name=cursor_cli.NAME,
-            reader=cursor_cli.Reader,
+            open=partial(growing.opened, cursor_cli.Reader),
             folder=".cursor",
             below="projects",
-            pattern="*/agent-transcripts/**/*.jsonl",
+            patterns=("*/agent-transcripts/**/*.jsonl",),
+        ),
+        Source(
+            name=cursor_ide.NAME,
+            open=partial(databases.opened, Cursor),
+            folder=_APP_FOLDER,
+            below="Cursor/User/globalStorage",
+            patterns=("state.vscdb",),
+            variable=_APP_VARIABLE,
+            called=("state.vscdb",),
+            beside=databases.BESIDE,
+        ),
+        Source(
+            name=opencode.NAME,
+            open=partial(databases.opened, OpenCode),
+            folder=".local/share",
+            below="opencode",
+            patterns=("opencode.db",),
+            variable="XDG_DATA_HOME",
+            called=("opencode.db",),
+            beside=databases.BESIDE,
         ),
     )
 }
@@ -74,12 +157,12 @@ ALL = "all"
 VARIABLES = tuple(source.variable for source in SOURCES.values() if source.variable)
 
 
-def _written_at(path: Path) -> float:
-    """Of a file that is gone meanwhile: before all others."""
+def _look_at(path: Path) -> tuple[int, int, int]:
     try:
-        return path.stat().st_mtime
+        status = path.stat()
     except OSError:
-        return 0.0
+        return 0, 0, 0
+    return (status.st_ino, status.st_size, status.st_mtime_ns) if status.st_size else (0, 0, 0)
 
 
 def named(name: str) -> Source:
@@ -96,9 +179,8 @@ def chosen(names: str) -> list[Source]:
 
 
 def source_of(path: Path) -> Source:
-    """Whose file this is, by where it lies."""
-    parts = set(path.absolute().parts)
-    for source in SOURCES.values():
-        if source.folder in parts:
+    """Whose file this is, by its name or by where it lies."""
+    for source in sorted(SOURCES.values(), key=lambda source: path.name not in source.called):
+        if source.owns(path):
             return source
     raise Invalid(f"{path} is in no folder of a known client; say whose it is: {listed(SOURCES)}")
