@@ -33,7 +33,8 @@ bench: .venv/ready-to-test
 # what is tested is pinned: uv.lock for uv, requirements.txt (made from it) for pip
 lock:
 	uv lock
-	uv export --quiet --frozen --no-hashes --no-emit-project --no-header --group dev --output-file requirements.txt
+	uv export --quiet --frozen --no-hashes --no-emit-project --no-header --group dev --group model-test \
+		--output-file requirements.txt
 
 clean:
 	rm -rf .venv dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -81,7 +81,7 @@ def test_an_unknown_key_in_the_file_is_named_with_the_known_ones(text: str, tmp_
     with pytest.raises(Invalid) as refused:
         load(write(tmp_path, text))
     assert f"unknown settings in {tmp_path}/config.toml: " in str(refused.value)
-    assert "confidence_window_size, data_dir, database.path, decay_lambda" in str(refused.value)
+    assert "data_dir, database.path, decay_lambda" in str(refused.value)
 
 
 def test_an_unknown_flag_is_named_with_the_known_ones(tmp_path: Path) -> None:
@@ -159,3 +159,30 @@ def test_a_vector_store_is_chosen_by_name(name: str, tmp_path: Path) -> None:
 def test_an_unknown_vector_store_is_refused_with_the_known_ones(tmp_path: Path) -> None:
     with pytest.raises(Invalid, match="unknown vector_store 'faiss'; known: builtin, chroma, lancedb"):
         load({"LORE_DATA_DIR": str(tmp_path), "LORE_VECTOR_STORE": "faiss"})
+
+
+def test_the_file_may_say_what_language_models_cost(tmp_path: Path) -> None:
+    config = load(write(tmp_path, '[llm.prices]\n"gpt-4.1" = [2, 8.0]\nmine = [0.5, 1.5]'))
+    assert config.llm_prices == (("gpt-4.1", 2.0, 8.0), ("mine", 0.5, 1.5))
+    assert load({"LORE_DATA_DIR": str(tmp_path / "else")}).llm_prices == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("[llm]\nprices = 3", 'llm_prices must be a table like "my-model"'),
+        ("[llm.prices]\nmine = 3", 'llm_prices must be a table like "my-model"'),
+        ("[llm.prices]\nmine = [1]", "llm_prices: 'mine' needs two numbers"),
+        ("[llm.prices]\nmine = [1, 'x']", "llm_prices of 'mine' must be a number of 0 or more, not 'x'"),
+        ("[llm.prices]\nmine = [1, -1]", "llm_prices of 'mine' must be a number of 0 or more, not -1"),
+        ("[llm.prices.mine]\nx = 1", 'llm_prices must be a table like "my-model"'),
+    ],
+)
+def test_prices_that_are_none_are_named(text: str, complaint: str, tmp_path: Path) -> None:
+    with pytest.raises(Invalid, match=complaint):
+        load(write(tmp_path, text))
+
+
+def test_prices_are_for_the_file(tmp_path: Path) -> None:
+    with pytest.raises(Invalid, match="in the file"):
+        load({"LORE_DATA_DIR": str(tmp_path), "LORE_LLM_PRICES": "1"})

@@ -61,7 +61,46 @@ class Tuning:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Config(Tuning):
+class Sleeping(Tuning):
+    """How Lore consolidates, and which language model helps it, if any.
+
+    consolidation_interval: seconds between two runs; 0: only when asked. idle_sessions: so many conversations
+    to digest do not wait that long; 0: they do. idle_threshold: for how many seconds a conversation must have
+    been quiet. max_turns_per_extraction, max_chars_per_extraction: of how much of a conversation a language
+    model is asked at once; with its answer, the default takes about 8,000 tokens. merge_threshold,
+    similarity_threshold: how alike two roots are to become one, or to be linked. edge_decay_days: in how many
+    days without use a link loses a twentieth of its weight; 0: never. prune:
+    whether faded memories may go, unused ones after twice prune_age_days, others after three times as long.
+    llm_daily_tokens, llm_daily_dollars: what a day may take; 0: without limit. llm_prices: of models by name,
+    in dollars for a million tokens in and out.
+    """
+
+    consolidation_interval: float = 7200.0
+    idle_sessions: int = 5
+    idle_threshold: float = 300.0
+    max_turns_per_extraction: int = 200
+    max_chars_per_extraction: int = 12_000
+    merge_threshold: float = 0.85
+    similarity_threshold: float = 0.8
+    edge_decay_days: float = 7.0
+    prune: bool = False
+    prune_age_days: float = 30.0
+    min_relevance_prune: float = 0.02
+    llm_backend: str = "auto"
+    llm_base_url: str = ""
+    api_key_env: str = "ANTHROPIC_API_KEY"
+    extraction_model: str = "claude-sonnet-4-20250514"
+    compression_model: str = "claude-haiku-4-5-20251001"
+    llm_timeout_secs: float = 120.0
+    llm_max_concurrency: int = 4
+    llm_daily_tokens: int = 0
+    llm_daily_dollars: float = 1.0
+    llm_command: str = "claude -p --output-format json"
+    llm_prices: tuple[tuple[str, float, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config(Sleeping):
     """Every setting. A field `x` is `x` in the file and `LORE_X` in the environment.
 
     idle_minutes: after so many without a question the daemon dozes. ingest_sources: whose transcripts it
@@ -90,6 +129,41 @@ FILE_KEYS: Mapping[str, str] = {
     "ingestion.sources": "ingest_sources",
     "ingestion.paused": "ingest_paused",
     "ingestion.poll_interval_secs": "ingest_poll_seconds",
+    "ingestion.claude_model": "extraction_model",
+    "consolidation.interval_secs": "consolidation_interval",
+    "consolidation.idle_threshold_secs": "idle_threshold",
+    **{
+        f"consolidation.{name}": name
+        for name in (
+            "idle_sessions",
+            "max_turns_per_extraction",
+            "max_chars_per_extraction",
+            "merge_threshold",
+            "similarity_threshold",
+            "edge_decay_days",
+            "prune",
+            "prune_age_days",
+            "min_relevance_prune",
+        )
+    },
+    **{
+        f"{section}.{name}": name
+        for section in ("claude", "llm")
+        for name in ("api_key_env", "extraction_model", "compression_model")
+    },
+    **{
+        f"llm.{name}": f"llm_{name}"
+        for name in (
+            "backend",
+            "base_url",
+            "timeout_secs",
+            "max_concurrency",
+            "daily_tokens",
+            "daily_dollars",
+            "command",
+            "prices",
+        )
+    },
 }
 """Keys that have another name in the file; all others are called as the field."""
 ALIASES: Mapping[str, str] = {"w_memory": "w_score"}
@@ -97,6 +171,8 @@ ALIASES: Mapping[str, str] = {"w_memory": "w_score"}
 OTHER_NAMES: Mapping[str, str] = {name.lower(): name for name in BORROWED}
 """Fields whose variable has no prefix."""
 PATHS = frozenset({"data_dir", "db_path", "memory_file_path"})
+TABLES = frozenset({"llm.prices"})
+"""Keys whose value is a table of names that a user gives."""
 VECTOR_STORES = ("builtin", "lancedb", "chroma")
 
 
@@ -144,7 +220,8 @@ def _by_field(values: Mapping[str, Any]) -> dict[str, Any]:
 def _flat(tree: Mapping[str, Any], prefix: str) -> dict[str, Any]:
     flat: dict[str, Any] = {}
     for key, value in tree.items():
-        flat |= _flat(value, f"{prefix}{key}.") if isinstance(value, dict) else {prefix + key: value}
+        inner = isinstance(value, dict) and prefix + key not in TABLES
+        flat |= _flat(value, f"{prefix}{key}.") if inner else {prefix + key: value}
     return flat
 
 
@@ -159,6 +236,8 @@ def _with(config: Config, values: Mapping[str, Any], origin: str) -> Config:
 def _value(name: str, value: Any) -> Any:
     if name in PATHS:
         return _path(name, value)
+    if name == "llm_prices":
+        return _prices(name, value)
     wanted = type(getattr(Config(), name))
     if wanted is bool:
         return _yes_or_no(name, value)
@@ -171,6 +250,18 @@ def _value(name: str, value: Any) -> Any:
     if name == "namespace" and (len(value) > NAMESPACE_LIMIT or not value.isprintable()):
         raise Invalid(f"namespace must be at most {NAMESPACE_LIMIT} printable characters, not {value!r}")
     return value
+
+
+def _prices(name: str, value: Any) -> tuple[tuple[str, float, float], ...]:
+    if not isinstance(value, dict) or not all(isinstance(pair, list) for pair in value.values()):
+        raise Invalid(f'{name} must be a table like "my-model" = [0.5, 1.5] in the file, not {value!r}')
+    prices = []
+    for model, pair in value.items():
+        if len(pair) != 2:
+            raise Invalid(f"{name}: {model!r} needs two numbers, for tokens in and out, not {pair!r}")
+        read, written = (float(_number(f"{name} of {model!r}", price, float)) for price in pair)
+        prices.append((model, read, written))
+    return tuple(prices)
 
 
 def _yes_or_no(name: str, value: Any) -> bool:

@@ -1,0 +1,139 @@
+"""What a language model is asked, what it answers, what it promises, and how it fails."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from lore.errors import Invalid, Unavailable
+
+Role = Literal["extraction", "compression"]
+"""Who is asked: the careful model that reads conversations, or the quick one that shortens."""
+Schema = Mapping[str, Any]
+"""A JSON schema."""
+
+DEFAULT_KEY_NAME = "ANTHROPIC_API_KEY"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Price:
+    """Dollars for a million tokens."""
+
+    tokens_in: float
+    tokens_out: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What a user may choose. Of the two budgets, 0 means without limit."""
+
+    backend: str = "auto"
+    base_url: str = ""
+    api_key_env: str = DEFAULT_KEY_NAME
+    extraction_model: str = "claude-sonnet-4-20250514"
+    compression_model: str = "claude-haiku-4-5-20251001"
+    timeout_secs: float = 120.0
+    max_concurrency: int = 4
+    daily_tokens: int = 0
+    daily_dollars: float = 0.0
+    command: str = "claude -p --output-format json"
+    prices: Mapping[str, Price] = field(default_factory=dict)
+
+    def model(self, role: Role) -> str:
+        """The name of the model that answers prompts of this role."""
+        return self.extraction_model if role == "extraction" else self.compression_model
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompt:
+    """One question. With a schema, the answer shall be one JSON object of that shape.
+
+    timeout: how many seconds the answer may take in all; None leaves it to the model.
+    """
+
+    system: str
+    text: str
+    role: Role = "extraction"
+    schema: Schema | None = None
+    max_tokens: int = 4096
+    timeout: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.max_tokens < 1:
+            raise Invalid(f"max_tokens must be 1 or more, not {self.max_tokens}")
+        if self.schema is not None and self.schema.get("type") != "object":
+            raise Invalid(f"a schema must be of type object, not {self.schema.get('type')!r}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """One answer and what it took.
+
+    data: the answer as the service parsed it, if it did; nobody has checked it yet (see `structured`).
+    model: the name that was asked for. cost: dollars, None if nobody knows. cut: it ended at max_tokens.
+    """
+
+    text: str
+    model: str
+    data: Any = None
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost: float | None = None
+    cut: bool = False
+
+
+class LanguageModel(Protocol):
+    """Answers prompts. Safe to share by threads; every call may be slow, may cost money, and may fail."""
+
+    def model(self, role: Role) -> str:
+        """The name of the model that answers prompts of this role."""
+
+    def complete(self, prompt: Prompt) -> Reply:
+        """The answer, or NoAnswer. Tries once: patience and budgets are `calling`'s."""
+
+
+class NoAnswer(Unavailable):
+    """The language model gave no answer that can be used; what needs none goes on without it.
+
+    retry: the same question may be answered later. after: not before so many seconds. lost: the question
+    was sent and may have to be paid for, but its answer never came. general: any other question would have
+    fared the same, because of the settings, the service or the budget.
+    """
+
+    retry = False
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        retry: bool | None = None,
+        after: float | None = None,
+        lost: bool = False,
+        general: bool = False,
+    ) -> None:
+        super().__init__(message)
+        self.retry = type(self).retry if retry is None else retry
+        self.after = after
+        self.lost = lost
+        self.general = general
+
+
+class Unreachable(NoAnswer):
+    """No connection, no answer in time, or a server that is busy or broken."""
+
+    retry = True
+
+
+class Refused(NoAnswer):
+    """The service, or the model, will not answer this: a wrong key, an unknown model, a text too long."""
+
+
+class Nonsense(NoAnswer):
+    """Something was answered, but not what was asked for."""
+
+
+class OverBudget(NoAnswer):
+    """The day's budget does not allow the question. resumes: when it will, in seconds since 1970."""
+
+    def __init__(self, message: str, *, resumes: float | None) -> None:
+        super().__init__(message, general=True)
+        self.resumes = resumes

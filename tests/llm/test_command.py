@@ -1,0 +1,133 @@
+"""The adapter for commands, against a real program that behaves well and badly."""
+
+import json
+import os
+import shlex
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lore.errors import Invalid
+from lore.llm.base import Prompt, Refused, Settings, Unreachable
+from lore.llm.command import CommandModel
+from lore.llm.structured import ask
+from tests.llm.conftest import COLOUR
+from tests.llm.serving import HERE
+
+QUESTION = Prompt(system="You are terse.", text="Which colour has grass? Größe 👍", schema=COLOUR, timeout=30)
+
+Opened = Callable[[str], CommandModel]
+
+
+@pytest.fixture
+def record(tmp_path: Path) -> Path:
+    return tmp_path / "record.json"
+
+
+@pytest.fixture
+def opened(record: Path) -> Opened:
+    """A model behind the program, in any of its moods."""
+
+    def open_(behaviour: str) -> CommandModel:
+        program = shlex.join([sys.executable, str(HERE / "program.py"), behaviour, str(record)])
+        return CommandModel(
+            Settings(command=f"{program} -p --output-format json", extraction_model="careful")
+        )
+
+    return open_
+
+
+def told(record: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(record.read_text(encoding="utf-8"))
+    return found
+
+
+def test_the_answer_comes_with_what_it_took(opened: Opened) -> None:
+    reply = ask(opened("ok"), QUESTION)
+    assert reply.data == {"colour": "green"}
+    assert (reply.model, reply.tokens_in, reply.tokens_out, reply.cost) == ("careful", 7, 5, 0.25)
+
+
+def test_the_text_comes_through_stdin_and_the_flags_that_exist_are_used(opened: Opened, record: Path) -> None:
+    opened("ok").complete(QUESTION)
+    given = told(record)
+    assert given["text"] == QUESTION.text
+    print_, format, json_, *flags = given["arguments"]
+    assert (print_, format, json_) == ("-p", "--output-format", "json")
+    assert flags[:4] == ["--no-session-persistence", "--model", "careful", "--system-prompt"]
+    assert flags[4].startswith(QUESTION.system)
+    assert "JSON schema" in flags[4]
+    assert flags[5:] == ["--tools", ""]
+
+
+def test_a_flag_that_the_user_gave_is_not_given_twice(record: Path) -> None:
+    program = shlex.join([sys.executable, str(HERE / "program.py"), "ok", str(record), "--model", "mine"])
+    CommandModel(Settings(command=program)).complete(QUESTION)
+    assert told(record)["arguments"].count("--model") == 1
+
+
+def test_a_command_without_such_flags_reads_everything_from_stdin(opened: Opened, record: Path) -> None:
+    opened("old").complete(QUESTION)
+    given = told(record)
+    assert given["arguments"][3:] == ["--model", "careful"]
+    assert given["text"].startswith(QUESTION.system)
+    assert given["text"].endswith(QUESTION.text)
+
+
+def test_it_runs_outside_of_claude_and_of_every_project(
+    opened: Opened, record: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLAUDECODE", "1")
+    opened("ok").complete(QUESTION)
+    given = told(record)
+    assert given["inside"] == {"CLAUDECODE": None, "HOME": os.environ.get("HOME")}
+    assert Path(given["folder"]) != Path.cwd()
+    assert not Path(given["folder"]).exists()
+
+
+def test_plain_text_is_an_answer_too(opened: Opened) -> None:
+    reply = ask(opened("text"), QUESTION)
+    assert (reply.data, reply.cost) == ({"colour": "green"}, None)
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "words"),
+    [
+        ("fail", r"code 1: Invalid API key\. Please run /login"),
+        ("limit", "failed: code 1: Usage limit reached"),
+        ("error", "failed: Usage limit reached"),
+        ("silent", "printed nothing"),
+    ],
+)
+def test_a_failure_is_told_in_the_commands_own_words(opened: Opened, behaviour: str, words: str) -> None:
+    with pytest.raises(Refused, match=words) as caught:
+        opened(behaviour).complete(QUESTION)
+    assert not caught.value.retry
+
+
+@pytest.mark.parametrize("behaviour", ["hang", "left"])
+def test_after_the_timeout_nothing_of_it_is_left(opened: Opened, record: Path, behaviour: str) -> None:
+    """Its child holds a pipe open, whose end only comes when that child is gone too."""
+    os.mkfifo(record)
+    with os.fdopen(os.open(record, os.O_RDONLY | os.O_NONBLOCK), "rb") as pipe:
+        with pytest.raises(Unreachable, match=r"within 2 s \(timeout_secs\)") as caught:
+            opened(behaviour).complete(replace(QUESTION, timeout=2))
+        os.set_blocking(pipe.fileno(), True)
+        assert pipe.read() == b"started"
+    assert caught.value.lost
+
+
+def test_a_command_that_is_not_there_is_named() -> None:
+    with pytest.raises(Refused, match=r"'no-such-command'.*install it") as caught:
+        CommandModel(Settings(command="no-such-command -p")).complete(QUESTION)
+    assert caught.value.general
+
+
+@pytest.mark.parametrize("command", ["", "  ", 'claude "'])
+def test_a_command_that_is_none_is_refused(command: str) -> None:
+    with pytest.raises(Invalid, match="command"):
+        CommandModel(Settings(command=command))
