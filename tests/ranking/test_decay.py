@@ -15,7 +15,9 @@ from lore.ranking.decay import (
     fade_per_day,
     fade_with_floor,
     forgetting_curve,
+    link_weight,
     relevance,
+    retained,
     usage,
 )
 
@@ -154,3 +156,45 @@ def test_a_clock_that_went_backwards_counts_as_no_time(seconds: float) -> None:
 def test_a_use_of_less_than_nothing_is_no_use() -> None:
     assert usage(-3, 100) == 0
     assert math.isclose(forgetting_curve(0.5, -3, 0), forgetting_curve(0.5, 0, 0))
+
+
+@given(IMPORTANCES, COUNTS, DAYS)
+def test_forgetting_slows_down(importance: float, count: int, days: float) -> None:
+    """Convex: the first day takes at least as much as the next."""
+    first, second, third = (relevance(trace(importance, count, days + more), NOW) for more in (0, 1, 2))
+    if first < 1:
+        assert first - second >= second - third - 1e-12
+
+
+@pytest.mark.parametrize(("importance", "least", "most"), [(1.0, 0.29, 1.0), (0.1, 0.0, 0.05)])
+def test_what_is_important_never_fades_away(importance: float, least: float, most: float) -> None:
+    assert least <= relevance(trace(importance, days=365), NOW) < most
+
+
+@given(IMPORTANCES, COUNTS, DAYS)
+def test_what_is_retained_is_what_is_present_without_the_floor(
+    importance: float, count: int, days: float
+) -> None:
+    memory = trace(importance, count, days)
+    floor = relevance(memory, NOW) - retained(memory, NOW)
+    assert floor == pytest.approx(0.3 * importance) or relevance(memory, NOW) == 1
+
+
+def test_what_lasts_is_retained_for_ever() -> None:
+    assert retained(replace(trace(days=10_000), type="identity"), NOW) == retained(trace(), NOW)
+
+
+@pytest.mark.parametrize(("periods", "left"), [(0, 1.0), (1, 0.95), (10, 0.5987), (36, 0.1578), (37, 0.1499)])
+def test_a_link_loses_a_twentieth_in_each_period(periods: int, left: float) -> None:
+    assert link_weight(1.0, NOW - 7 * periods * DAY_SECONDS, NOW, 7) == pytest.approx(left, abs=5e-5)
+
+
+def test_a_link_without_a_period_keeps_its_weight() -> None:
+    assert link_weight(0.2, 0.0, NOW, 0) == 0.2
+
+
+@given(st.floats(0, 1), DAYS, DAYS)
+def test_it_does_not_matter_how_often_a_link_is_looked_at(weight: float, days: float, more: float) -> None:
+    at_once = link_weight(weight, NOW - (days + more) * DAY_SECONDS, NOW, 7)
+    in_between = link_weight(weight, NOW - days * DAY_SECONDS, NOW, 7)
+    assert link_weight(in_between, NOW - more * DAY_SECONDS, NOW, 7) == pytest.approx(at_once, abs=1e-9)

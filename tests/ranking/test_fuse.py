@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lore.model import Signal
-from lore.ranking.fuse import reciprocal_rank, relative_to_best, spread_out, total, weighed
+from lore.ranking.fuse import reciprocal_rank, relative_to_best, total, weighed
 
 VALUES = st.dictionaries(st.text(max_size=3), st.floats(-1e6, 1e6), max_size=8)
 
@@ -33,19 +33,9 @@ def test_nothing_positive_gives_no_shares(values: dict[str, float]) -> None:
     assert relative_to_best(values) == {}
 
 
-def test_values_are_spread_between_the_weakest_and_the_best() -> None:
-    assert spread_out({"a": 0.9, "b": 0.6, "c": 0.5}) == pytest.approx({"a": 1.0, "b": 0.25, "c": 0.0})
-
-
-@pytest.mark.parametrize("values", [{"a": 0.0}, {"a": 0.3, "b": 0.3}])
-def test_values_that_are_all_alike_are_all_best(values: dict[str, float]) -> None:
-    assert spread_out(values) == dict.fromkeys(values, 1.0)
-
-
 @given(VALUES)
-def test_shares_and_spreads_lie_between_none_and_all(values: dict[str, float]) -> None:
+def test_shares_lie_between_none_and_all(values: dict[str, float]) -> None:
     assert all(0 <= value <= 1 for value in relative_to_best(values).values())
-    assert all(0 <= value <= 1 for value in spread_out(values).values())
 
 
 def test_a_missing_signal_counts_as_nothing_and_an_unweighed_one_not_at_all() -> None:

@@ -2,7 +2,14 @@
 
 import pytest
 
-from lore.ranking.relate import closeness_in_time, relatedness, shared_names, shared_words, twinness
+from lore.ranking.relate import (
+    closeness_in_time,
+    relatedness,
+    shared_names,
+    shared_words,
+    told_apart,
+    twinness,
+)
 
 WEIGHTS = {"cosine": 0.5, "bm25": 0.3, "entity": 0.1, "temporal": 0.1}
 
@@ -45,3 +52,32 @@ def test_with_all_words_in_common_three_quarters_of_the_meaning_make_a_twin() ->
 
 def test_with_half_the_words_nothing_is_a_twin() -> None:
     assert twinness(1.0, 0.5) < 0.85
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The backup runs at 3", "The backup runs at 4"),
+        ("The limit is 1.5 MB", "The limit is 1.50 MB or 2 MB"),
+        ("We deploy to Frankfurt", "We deploy to Singapore"),
+        ("The cache is used", "The cache is not used"),
+        ("Wir nutzen Redis", "Wir nutzen kein Redis"),
+        ("We can deploy on Fridays", "We can't deploy on Fridays"),
+    ],
+)
+def test_a_number_a_name_or_a_not_tells_texts_apart(one: str, other: str) -> None:
+    assert told_apart(one, other)
+    assert told_apart(other, one)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The backup runs at 3", "At 3 the backup runs"),
+        ("We deploy to Frankfurt", "we deploy every week to Frankfurt"),
+        ("We use Redis", "We use Redis with Sentinel"),
+        ("", ""),
+    ],
+)
+def test_other_words_and_more_names_do_not(one: str, other: str) -> None:
+    assert not told_apart(one, other)

@@ -10,6 +10,7 @@ FLOOR = 0.3
 """The share of its importance that a memory never loses."""
 ACTIVATION_FADE_PER_DAY = math.log(2)
 """What a neighbour's reading lent to a memory halves every day."""
+LINK_KEPT = 0.95
 
 
 class Used(Protocol):
@@ -74,6 +75,18 @@ def relevance(memory: Used, now: float) -> float:
     if not memory.activation or memory.activated_at is None:
         return own
     return clamp(own + lent(memory.activation, days_since(memory.activated_at, now)))
+
+
+def retained(memory: Used, now: float) -> float:
+    """What is left of a memory without the share that it never loses."""
+    since = memory.created_at if memory.last_reinforced_at is None else memory.last_reinforced_at
+    left = math.exp(-fade_per_day(memory.importance) * idle_days(memory, since, now))
+    return memory.importance * habit(memory.access_count) * left
+
+
+def link_weight(weight: float, used_at: float, now: float, period_days: float) -> float:
+    """A link loses a twentieth of its weight in each period without use; a period of 0 days: never."""
+    return weight * LINK_KEPT ** (days_since(used_at, now) / period_days) if period_days > 0 else weight
 
 
 def fade(days: float, per_day: float) -> float:

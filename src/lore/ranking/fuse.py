@@ -27,16 +27,6 @@ def relative_to_best(values: Mapping[str, float]) -> dict[str, float]:
     return {name: max(0.0, value) / best for name, value in values.items()} if best > 0 else {}
 
 
-def spread_out(values: Mapping[str, float]) -> dict[str, float]:
-    """Min-max: the weakest 0, the best 1; a single value, or all the same, is 1."""
-    if not values:
-        return {}
-    low, high = min(values.values()), max(values.values())
-    if high == low:
-        return dict.fromkeys(values, 1.0)
-    return {name: (value - low) / (high - low) for name, value in values.items()}
-
-
 def weighed(strengths: Mapping[str, float], weights: Mapping[str, float]) -> dict[str, Signal]:
     """The signals that a policy counts; one that is not there counts as 0."""
     return {name: Signal(strengths.get(name, 0.0), weight) for name, weight in weights.items()}

@@ -13,8 +13,9 @@ class Policy:
     """How one dialect ranks.
 
     weights: signal name -> weight. The signals: `similarity` (likeness, or word overlap where a memory
-    has no vector), `meaning` and `words` (each relative to the best of this search), `relevance`
-    (forgetting curve), `quality` (score / 10), `use` (logarithmic count); and places in the lists of
+    has no vector), `words` (relative to the best of this search), `relevance` (forgetting curve), `quality`
+    (score / 10), `use` (logarithmic count); `meaning` and `wording` (how far a memory stands out by either),
+    `fullness`, `company`, `speaker`, `tells`, `answers`, `dated` (see `evidence`); and places in the lists of
     a reciprocal rank fusion: `meaning_rank`, `words_rank`, `links_rank` (what the first hits are linked to).
     visible_above: memories whose relevance is not above this are hidden.
     likely_above: without a common word, a memory less similar than this is hidden as noise.
@@ -35,7 +36,17 @@ class Policy:
 POLICIES: Mapping[str, Policy] = MappingProxyType(
     {
         "lore": Policy(
-            weights={"meaning": 0.45, "words": 0.45, "relevance": 0.10},
+            weights={
+                "meaning": 0.345,
+                "wording": 0.300,
+                "company": 0.150,
+                "fullness": 0.085,
+                "speaker": 0.033,
+                "tells": 0.030,
+                "dated": 0.025,
+                "relevance": 0.020,
+                "answers": 0.012,
+            },
             likely_above=0.1,
         ),
         "tree": Policy(

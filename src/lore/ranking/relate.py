@@ -1,10 +1,19 @@
 """Relate: how much two memories have to do with each other, from four signals; and when they are the same."""
 
 import math
+import re
 from collections.abc import Mapping, Set
+
+from lore.text import names_in, words
 
 MEANING_OF_TWINS, WORDS_OF_TWINS = 0.6, 0.4
 SIGNALS = ("cosine", "bm25", "entity", "temporal")
+NUMBER = re.compile(r"\d+(?:[.:,]\d+)*")
+NOT = frozenset(
+    """no not never none nor without cannot don doesn didn isn aren wasn won nicht kein keine nie
+    pas jamais""".split()
+)
+SHORT_NOT = re.compile(r"n['’]t\b")
 
 
 def twinness(meaning: float, words: float) -> float:
@@ -31,3 +40,20 @@ def closeness_in_time(days: float, tau_days: float) -> float:
 def relatedness(strengths: Mapping[str, float], weights: Mapping[str, float]) -> float:
     """The weighted sum of the signals."""
     return sum(weights[name] * strengths.get(name, 0.0) for name in SIGNALS)
+
+
+def told_apart(one: str, other: str) -> bool:
+    """Whether two texts that mean nearly the same are about different things all the same.
+
+    Texts of which only a number, a name or a "not" differs look alike to an embedder.
+    """
+    ours, theirs = names_in(one), names_in(other)
+    return (
+        set(NUMBER.findall(one)) != set(NUMBER.findall(other))
+        or _denies(one) != _denies(other)
+        or bool(ours - theirs and theirs - ours)
+    )
+
+
+def _denies(text: str) -> bool:
+    return not NOT.isdisjoint(words(text)) or bool(SHORT_NOT.search(text))

@@ -1,0 +1,1 @@
+"""How good is what Lore finds? See `python -m bench.retrieval --help`."""

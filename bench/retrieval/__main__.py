@@ -1,0 +1,197 @@
+"""How much of the evidence does a search find, on any data set in the simple form of corpus and questions?
+
+python -m bench.retrieval DATASET_DIR [--policy lore] [--deep] [--k 1,5,10,20] [--limit N] [--json FILE]
+    [--baseline FILE] [--store DIR] [--seed S]
+
+Every group of the corpus goes into a Lore of its own through `import`: turns under sessions, with speaker
+and time. Questions go through `search`. BM25 alone, the embedder alone and both by their ranks are judged in
+the same run. --baseline compares with the --json of an earlier run, question by question. --store keeps the
+stores, so that the next run with another policy need not embed again.
+"""
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bench.retrieval.baselines import Baselines
+from bench.retrieval.data import Group, load
+from bench.retrieval.keeping import Kept, keep
+from bench.retrieval.metrics import DEPTHS, Scores, difference, judged, macro, means
+
+OURS = "lore"
+SHOWN = (
+    "R@1",
+    "R@5",
+    "R@10",
+    "R@20",
+    "any@5",
+    "all@5",
+    "all@10",
+    "nDCG@10",
+    "MRR",
+    "R in 1024 tokens",
+    "fresh first",
+)
+COMPARED = ("R@5", "R@10", "all@10", "nDCG@10", "fresh first")
+TUNED_GROUPS = 6
+"""What was tuned was tuned on the first groups of a set; the others are the check."""
+
+
+def main() -> None:
+    asked = _options()
+    groups = load(asked.dataset, asked.limit)
+    rows: list[dict[str, Any]] = []
+    sizes: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory(prefix="lore-bench-") as scratch:
+        home = asked.store or Path(scratch)
+        for number, group in enumerate(groups):
+            folder = home / asked.dataset.name / asked.model / f"{number:03}"
+            folder.mkdir(parents=True, exist_ok=True)
+            _tell(f"{number + 1}/{len(groups)} {group.name}: {len(group.items):,} items are kept")
+            kept = keep(group, folder, asked.model)
+            sizes[group.name] = _size(group, kept, folder)
+            rows += _asked(group, kept, asked, tuned=number < TUNED_GROUPS)
+            kept.lore.close()
+    _tell("")
+    report = {"dataset": asked.dataset.name, "policy": asked.policy, "deep": asked.deep, "model": asked.model}
+    report |= {"groups": sizes, "questions": rows}
+    if asked.json:
+        asked.json.write_text(json.dumps(report), encoding="utf-8")
+    _show(report, asked)
+
+
+def _asked(group: Group, kept: Kept, asked: argparse.Namespace, tuned: bool) -> list[dict[str, Any]]:
+    items = {item.id: item for item in group.items}
+    others = None if asked.alone else Baselines(group, asked.model)
+    rows = []
+    for number, question in enumerate(group.questions):
+        if number % 20 == 0:
+            _tell(f"{group.name}: {number:,} of {len(group.questions):,} questions")
+        ranked, taken = kept.ranked(question, asked.policy, asked.deep)
+        rankings = {OURS: ranked} | (others.ranked(question) if others else {})
+        scores = {name: judged(question, found, items, asked.k) for name, found in rankings.items()}
+        rows.append({"id": question.id, "type": question.type, "tuned": tuned, "ms": taken, "scores": scores})
+    return rows
+
+
+def _size(group: Group, kept: Kept, folder: Path) -> dict[str, float]:
+    size = sum(file.stat().st_size for file in folder.glob("memory.db*"))
+    return {"items": len(group.items), "bytes": size, "seconds": kept.seconds}
+
+
+def _show(report: Mapping[str, Any], asked: argparse.Namespace) -> None:
+    rows = report["questions"]
+    taken = [row["ms"] for row in rows]
+    sizes = list(report["groups"].values())
+    items, seconds = sum(size["items"] for size in sizes), sum(size["seconds"] for size in sizes)
+    wrote = f"{seconds / items * 1000:.1f} ms an item to write, " if seconds else ""
+    print(f"{report['dataset']}: {len(rows):,} questions, {items:,} items; {wrote}"
+          f"{sum(size['bytes'] for size in sizes) / items:,.0f} bytes an item;"
+          f" search p50 {np.quantile(taken, 0.5):.1f} ms, p95 {np.quantile(taken, 0.95):.1f} ms")  # fmt: skip
+    for name, part in (
+        ("all", rows),
+        (f"first {TUNED_GROUPS} groups", [row for row in rows if row["tuned"]]),
+        ("other groups", [row for row in rows if not row["tuned"]]),
+    ):
+        if part and (name == "all" or len(part) < len(rows)):
+            _table(name, part)
+    _by_type(rows)
+    if asked.baseline:
+        _compare(
+            rows,
+            json.loads(asked.baseline.read_text())["questions"],
+            f"{asked.baseline.name}",
+            OURS,
+            asked.seed,
+        )
+    for other in [name for name in rows[0]["scores"] if name != OURS]:
+        _compare(rows, rows, other, other, asked.seed)
+
+
+def _scores(rows: Iterable[Mapping[str, Any]], system: str) -> list[Scores]:
+    return [row["scores"][system] for row in rows]
+
+
+def _table(title: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Micro, and macro over the types."""
+    print(f"\n{title} ({len(rows):,} questions)\n{'':14}" + "".join(f"{name:>18}" for name in _named(rows)))
+    for system in rows[0]["scores"]:
+        kinds = sorted({row["type"] for row in rows})
+        by_type = {
+            kind: means(_scores((row for row in rows if row["type"] == kind), system)) for kind in kinds
+        }
+        for label, values in (("micro", means(_scores(rows, system))), ("macro", macro(by_type))):
+            _line(f"{system} {label}", values, rows)
+
+
+def _by_type(rows: Sequence[Mapping[str, Any]]) -> None:
+    print(f"\n{OURS} by type\n{'':26}" + "".join(f"{name:>18}" for name in _named(rows)))
+    for kind in sorted({row["type"] for row in rows}):
+        part = [row for row in rows if row["type"] == kind]
+        _line(f"{kind} ({len(part)})", means(_scores(part, OURS)), rows, width=26)
+
+
+def _named(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    there = {name for row in rows for name in row["scores"][OURS]}
+    return [name for name in SHOWN if name in there]
+
+
+def _line(
+    label: str, values: Mapping[str, float], rows: Sequence[Mapping[str, Any]], width: int = 14
+) -> None:
+    cells = "".join(f"{100 * values[name]:18.1f}" if name in values else f"{'':18}" for name in _named(rows))
+    print(f"{label:{width}}{cells}")
+
+
+def _compare(
+    ours: Sequence[Mapping[str, Any]], theirs: Sequence[Mapping[str, Any]], name: str, system: str, seed: int
+) -> None:
+    """Question by question, those that both have."""
+    before = {row["id"]: row["scores"][system] for row in theirs if system in row["scores"]}
+    both = [row for row in ours if row["id"] in before]
+    told = []
+    for metric in COMPARED:
+        pairs = [
+            (row["scores"][OURS][metric], before[row["id"]][metric])
+            for row in both
+            if metric in row["scores"][OURS] and metric in before[row["id"]]
+        ]
+        if pairs:
+            gap, low, high = difference([one for one, _ in pairs], [other for _, other in pairs], seed)
+            told.append(f"{metric} {100 * gap:+.1f} [{100 * low:+.1f}, {100 * high:+.1f}]")
+    print(f"\nagainst {name}: {'; '.join(told)}")
+
+
+def _tell(text: str) -> None:
+    """Progress, on one line of a terminal."""
+    if sys.stderr.isatty() or os.environ.get("BENCH_PROGRESS"):
+        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("dataset", type=Path)
+    parser.add_argument("--policy", default="lore")
+    parser.add_argument("--deep", action="store_true", help="follow links from what was found")
+    parser.add_argument("--k", type=lambda text: [int(k) for k in text.split(",")], default=list(DEPTHS))
+    parser.add_argument("--limit", type=int, help="at most so many questions of each group")
+    parser.add_argument("--model", default="gte-small")
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--baseline", type=Path, help="the --json of an earlier run")
+    parser.add_argument("--store", type=Path, help="keep the stores there, and use those that are there")
+    parser.add_argument("--alone", action="store_true", help="without the baselines")
+    parser.add_argument("--seed", type=int, default=0)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,89 @@
+"""Keeping: a group's items go into a Lore as a user's would, and what is found is traced back to them."""
+
+import json
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.retrieval.data import Group, Item, Question
+from lore import Filter, Lore, Query
+from lore.config import Config
+from lore.connecting import wire
+from lore.model import Hit
+
+MANY = 100
+"""How many hits are asked for: several of them may be of one item."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A Lore that holds a group. by_place: (session, line) -> item; a line of 0 stands for all of them.
+
+    sessions: where each of them begins. A question sees whole sessions: all that began before it was asked.
+    """
+
+    lore: Lore
+    by_place: dict[tuple[str, int], str]
+    sessions: dict[str, int]
+    seconds: float
+
+    def ranked(self, question: Question, policy: str, deep: bool) -> tuple[list[str], float]:
+        """The items that a search finds, best first, and how many ms it took."""
+        where = Filter()
+        if question.max_seq is not None:
+            known = frozenset(name for name, seq in self.sessions.items() if seq < question.max_seq)
+            if not known:
+                return [], 0.0
+            where = Filter(sessions=known)
+        began = time.perf_counter()
+        query = Query(text=question.query, where=where, limit=MANY, policy=policy, deep=deep, counted=False)
+        hits = self.lore.search(query).hits
+        taken = (time.perf_counter() - began) * 1000
+        return list(dict.fromkeys(filter(None, map(self._item, hits)))), taken
+
+    def _item(self, hit: Hit) -> str | None:
+        session, line = hit.memory.session, int(hit.memory.metadata.get("line", 0))
+        return self.by_place.get((session, line)) or self.by_place.get((session, 0))
+
+
+def keep(group: Group, folder: Path, model: str) -> Kept:
+    """Import it, unless this folder has it already, and embed it. The files stay beside the store."""
+    fresh = not (folder / "memory.db").exists()
+    lore = wire(Config(data_dir=folder, embedding_model=model, llm_backend="none"))
+    by_session: dict[str, list[Item]] = defaultdict(list)
+    for item in group.items:
+        by_session[item.session].append(item)
+    by_place: dict[tuple[str, int], str] = {}
+    began = time.perf_counter()
+    for number, (session, items) in enumerate(by_session.items()):
+        path = folder / "files" / f"{number:06}"
+        by_place |= _places(session, items)
+        if fresh:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(_written(items), encoding="utf-8")
+            for _ in lore.import_file(path, session=session):
+                pass
+    if fresh:
+        lore.settle()
+    sessions = {session: min(item.seq for item in items) for session, items in by_session.items()}
+    return Kept(lore, by_place, sessions, time.perf_counter() - began if fresh else 0.0)
+
+
+def _spoken(items: Sequence[Item]) -> bool:
+    return len(items) > 1 or items[0].speaker is not None
+
+
+def _places(session: str, items: Sequence[Item]) -> dict[tuple[str, int], str]:
+    if not _spoken(items):
+        return {(session, 0): items[0].id}
+    return {(session, line): item.id for line, item in enumerate(items, 1)}
+
+
+def _written(items: Sequence[Item]) -> str:
+    """As a conversation in JSON lines where somebody speaks, else as the text itself."""
+    if not _spoken(items):
+        return items[0].text
+    told = ({"speaker": item.speaker or "somebody", "text": item.text, "time": item.time} for item in items)
+    return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in told)
