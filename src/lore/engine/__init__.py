@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from lore.config import Tuning
+from lore.config import Sleeping
 from lore.engine.background import Background
 from lore.engine.embed import embed
 from lore.engine.forget import forget, restore
@@ -14,6 +14,7 @@ from lore.engine.importing import import_file
 from lore.engine.ingest import Ingested, ingest
 from lore.engine.known import Known, known
 from lore.engine.link import link, unlink
+from lore.engine.nights import retried, staged
 from lore.engine.rate import Rated, Rating, rate
 from lore.engine.read import explore, ids_like, look_at, read, roots
 from lore.engine.recall import recall
@@ -26,6 +27,8 @@ from lore.engine.sense import Sense
 from lore.engine.similar import similar
 from lore.engine.status import status
 from lore.engine.suggest import Candidate, Reviewed, Suggestion, Swept, recommend, review, sweep, sweepable
+from lore.health import Finding, Staged, Status
+from lore.llm.base import LanguageModel
 from lore.model import (
     SHARED,
     Answer,
@@ -34,7 +37,6 @@ from lore.model import (
     Draft,
     Entry,
     Filter,
-    Finding,
     Link,
     Match,
     Memory,
@@ -42,13 +44,13 @@ from lore.model import (
     Query,
     Reading,
     Revision,
-    Status,
     Tie,
 )
 from lore.ranking.policy import POLICIES, Policy
 from lore.store import Reader, Store
 from lore.text import clean, storable
 from lore.transcripts.imports import Format
+from lore.transcripts.project import repository_of
 from lore.transcripts.sources import Source
 
 REASON_LIMIT_BYTES = 1_000
@@ -58,17 +60,22 @@ EVERYTHING = Filter()
 
 @dataclass(frozen=True, kw_only=True)
 class Lore:
-    """The parts, wired for one reader. `within` gives the same Lore to another one."""
+    """The parts, wired for one reader. `within` gives the same Lore to another one.
+
+    project: where the reader is at work; what is written there belongs to it.
+    """
 
     store: Store
     sense: Sense
     namespace: str = SHARED
     surface: str = ""
     actor: str = ""
+    project: str = ""
     clock: Callable[[], float] = time.time
-    tuning: Tuning = field(default_factory=Tuning, repr=False)
+    tuning: Sleeping = field(default_factory=Sleeping, repr=False)
     policies: Mapping[str, Policy] = field(default_factory=lambda: POLICIES, repr=False)
     background: Background = field(repr=False)
+    model: LanguageModel | None = field(default=None, repr=False)
 
     # --- finding
     def search(self, query: Query) -> Answer:
@@ -103,6 +110,10 @@ class Lore:
         """How many suggestions are still to be judged."""
         return self._reader.count_pending_suggestions()
 
+    def staged(self) -> list[Staged]:
+        """The conversations of which something is left to digest, the oldest first."""
+        return staged(self._reader, self.namespace)
+
     def sessions(self) -> list[str]:
         """The sessions that have been reflected on, latest first."""
         return sessions(self._reader)
@@ -128,6 +139,14 @@ class Lore:
     def count(self, where: Filter) -> int:
         """How many memories pass a filter."""
         return self._reader.count(where)
+
+    def count_below(self, ids: Sequence[str], where: Filter = EVERYTHING) -> Mapping[str, int]:
+        """How many memories that pass a filter hang anywhere below each of these."""
+        return self._reader.count_below(ids, where)
+
+    def projects(self) -> Mapping[str, int]:
+        """The projects that memories belong to, by name, and how many of them there are."""
+        return self._reader.projects()
 
     def select(self, where: Filter, limit: int) -> list[Memory]:
         """The memories that pass a filter, newest first; counts as no use."""
@@ -173,6 +192,7 @@ class Lore:
             namespace=self.namespace,
             cause=self._cause("remember"),
             now=self.clock(),
+            project=self.project,
         )
         self.background.wake(at_once=any(draft.at_once for draft in drafts))
         return memories
@@ -254,7 +274,7 @@ class Lore:
     def reflect(self, reflection: Reflection) -> Reflected:
         """Keep what remains of a session, once, with its lessons as notes of their own."""
         reflected = reflect(
-            reflection,
+            replace(reflection, project=reflection.project or self.project),
             store=self.store,
             reader=self._reader,
             sense=self.sense,
@@ -285,6 +305,11 @@ class Lore:
             now=self.clock(),
             tuning=self.tuning,
         )
+
+    def retry(self, sessions: Sequence[str]) -> list[str]:
+        """Try again to digest conversations that failed too often; the ids of those that had."""
+        with self.store.transaction(self.namespace, self._cause("retry"), self.clock()) as writer:
+            return retried(sessions, writer)
 
     # --- care
     def status(self) -> Status:
@@ -317,6 +342,11 @@ class Lore:
         """The same Lore for another reader."""
         clean(namespace, "namespace", NAMESPACE_LIMIT_BYTES)
         return replace(self, namespace=namespace, surface=surface, actor=actor)
+
+    def at_work_in(self, folder: str) -> "Lore":
+        """The same Lore for somebody in this folder: what is written belongs to its repository, if any."""
+        project = repository_of(folder)
+        return replace(self, project=project.key if project else "")
 
     def release(self) -> None:
         """Give back what can be loaded again: model, indexes, caches. For a time when nobody asks."""

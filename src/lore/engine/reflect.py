@@ -29,12 +29,16 @@ class Lesson:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reflection:
-    """What remains of one session: an account of it, and the lessons that deserve notes of their own."""
+    """What remains of one session: an account of it, and the lessons that deserve notes of their own.
+
+    project: in which it took place.
+    """
 
     session: str
     title: str
     account: str
     lessons: tuple[Lesson, ...] = ()
+    project: str = ""
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -120,6 +124,7 @@ def _account_of(reflection: Reflection, namespace: str, now: float) -> Memory:
         title=storable(reflection.title, "title", SESSION_LIMIT_BYTES * 2),
         content=reflection.account,
         session=reflection.session,
+        project=reflection.project,
         metadata=reflection.metadata,
         created_at=now,
         updated_at=now,
@@ -146,7 +151,7 @@ def _learn(
         if twin is not None:
             learned.append(Learned(id=twin.id, outcome="duplicate", **told))
             continue
-        notes[title] = _note_of(lesson, title, reflection.session, namespace, now)
+        notes[title] = _note_of(lesson, title, reflection, namespace, now)
         learned.append(Learned(id=notes[title].id, outcome="inserted", **told))
     return list(notes.values()), learned
 
@@ -166,14 +171,15 @@ def _duplicate(item: Learned, taken: Mapping[str, str]) -> Learned:
     return replace(item, id=taken[item.title], outcome="duplicate")
 
 
-def _note_of(lesson: Lesson, title: str, session: str, namespace: str, now: float) -> Memory:
+def _note_of(lesson: Lesson, title: str, reflection: Reflection, namespace: str, now: float) -> Memory:
     return Memory(
         id=new_id(now),
         namespace=namespace,
         title=title,
         content=lesson.text,
         score=lesson.score,
-        session=session,
+        session=reflection.session,
+        project=reflection.project,
         created_at=now,
         updated_at=now,
     )

@@ -17,6 +17,11 @@ from lore.vectors import Vector
 TITLE_LIMIT_BYTES = 1_000
 SHORT_LIMIT_BYTES = 500
 DRAFTS_LIMIT = 1_000
+PROJECT_LIMIT_BYTES = 4_096
+ABOUT_THE_USER = frozenset({"preference", "identity"})
+"""Types of what is true of a person, whatever the person works on."""
+EVERYWHERE = frozenset({"entity", "observation"})
+"""Kinds of what has the same name in every project."""
 UPDATES_LIMIT = 10
 """How many memories a new one is taken to be the update of, at most."""
 
@@ -41,15 +46,19 @@ def remember(
     namespace: str,
     cause: Cause,
     now: float,
+    project: str = "",
 ) -> list[Memory]:
-    """Keep all of them or none; findable by words when this returns, by meaning soon after."""
+    """Keep all of them or none; findable by words when this returns, by meaning soon after.
+
+    project: where they are written; a draft may say otherwise.
+    """
     if len(drafts) > DRAFTS_LIMIT:
         raise Invalid(f"{len(drafts):,} memories at once; at most {DRAFTS_LIMIT:,}")
     for draft in drafts:
         _check(draft)
     placed = [_place(draft, reader, sense) for draft in drafts]
 
-    memories = [_memory_of(item.draft, namespace, now) for item in placed]
+    memories = [_memory_of(item.draft, namespace, project, now) for item in placed]
     with store.transaction(namespace, cause, now) as writer:
         _refuse_same_titles([item.draft for item in placed], namespace, writer)
         kept = writer.put(memories)
@@ -74,6 +83,7 @@ def _check(draft: Draft) -> None:
     clean(draft.kind, "kind", SHORT_LIMIT_BYTES)
     for name in ("type", "status", "source", "source_type", "session", "channel"):
         storable(getattr(draft, name), name, SHORT_LIMIT_BYTES)
+    storable(draft.project or "", "project", PROJECT_LIMIT_BYTES)
     for flag in draft.flags:
         storable(flag, "flag", SHORT_LIMIT_BYTES)
     for tie in draft.ties:
@@ -144,7 +154,14 @@ def _updates(draft: Draft, vector: Vector, reader: Reader, sense: Sense) -> tupl
     )
 
 
-def _memory_of(draft: Draft, namespace: str, now: float) -> Memory:
+def _belongs_to(draft: Draft, project: str) -> str:
+    """The project of a draft that is written in this one: what it says itself, or what it is about."""
+    if draft.project is not None:
+        return draft.project
+    return "" if draft.type in ABOUT_THE_USER or draft.kind in EVERYWHERE else project
+
+
+def _memory_of(draft: Draft, namespace: str, project: str, now: float) -> Memory:
     return Memory(
         id=new_id(now),
         namespace=namespace,
@@ -160,6 +177,7 @@ def _memory_of(draft: Draft, namespace: str, now: float) -> Memory:
         source_type=draft.source_type,
         session=draft.session,
         channel=draft.channel,
+        project=_belongs_to(draft, project),
         flags=draft.flags,
         metadata=draft.metadata,
         created_at=now,

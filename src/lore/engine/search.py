@@ -8,7 +8,7 @@ from lore.engine.sense import Sense
 from lore.engine.use import count_use
 from lore.errors import Invalid, NotFound
 from lore.model import FORMATS, Answer, Filter, Format, Hit, Memory, Query, Signal
-from lore.ranking import fuse
+from lore.ranking import evidence, fuse
 from lore.ranking.decay import fade, idle_days, relevance, usage
 from lore.ranking.graph import ITERATIONS, STEPS, personalized_pagerank, reached
 from lore.ranking.policy import POLICIES, Policy, policy_named
@@ -47,6 +47,8 @@ def search(
     found = _find(query, policy, vector, sense, reader)
     policy = replace(policy, weights=fuse.without(policy.weights, LISTS - found.ranks.keys()))
     hits = [_hit(memory, found.strengths_of(memory, policy, now), policy, now) for memory in found.memories]
+    if "company" in policy.weights:
+        hits = _in_company(hits, policy)
     hits.sort(key=lambda hit: (-hit.score, hit.memory.id))
     seen, hidden = _parted(hits, query, policy, found)
     if query.deep:
@@ -59,7 +61,7 @@ def search(
         count_use([hit.memory.id for hit in shown], store=store, now=now)
     return Answer(
         hits=tuple(shown),
-        stored=None if shown else reader.count(Filter()),
+        stored=None if shown else _searched(query, reader),
         hidden=len(hidden),
         best_hidden=max((hit.score for hit in hidden), default=0.0),
         cut=len(seen) - len(shown),
@@ -78,6 +80,9 @@ class _Found:
     likeness: Mapping[str, float]
     meaning: Mapping[str, float]
     words: Mapping[str, float]
+    wording: Mapping[str, float]
+    fullness: Mapping[str, float]
+    asked: evidence.Asked
     ranks: Mapping[str, Mapping[str, float]]
 
     def strengths_of(self, memory: Memory, policy: Policy, now: float) -> dict[str, float]:
@@ -88,6 +93,9 @@ class _Found:
             "similarity": max(0.0, similarity),
             "meaning": self.meaning.get(memory.id, 0.0),
             "words": self.words.get(memory.id, 0.0),
+            "wording": self.wording.get(memory.id, 0.0),
+            "fullness": self.fullness.get(memory.id, 0.0),
+            **(evidence.signs(self.asked, memory) if "speaker" in policy.weights else {}),
             "relevance": relevance(memory, now),
             "quality": memory.score / 10,
             "use": usage(memory.access_count, policy.usage_cap),
@@ -108,13 +116,17 @@ def _find(query: Query, policy: Policy, vector: Vector | None, sense: Sense, rea
     memories = reader.select(replace(query.where, ids=tuple(chosen)), len(chosen))
     unmeasured = [memory.id for memory in memories if memory.id not in near]
     rest = {} if vector is None or not unmeasured else reader.cosines(vector, sense.model, unmeasured)
-    cosines = near | rest
+    likeness = {id: sense.likeness(cosine) for id, cosine in (near | rest).items()}
+    told = {memory.id: words.get(memory.id, 0.0) for memory in memories}
     return _Found(
         text=query.text,
         memories=memories,
-        likeness={id: sense.likeness(cosine) for id, cosine in cosines.items()},
-        meaning=fuse.spread_out(cosines),
+        likeness=likeness,
+        meaning=evidence.standing(likeness, evidence.UNLIKE),
         words=fuse.relative_to_best(words),
+        wording=evidence.standing(told, evidence.UNMATCHED),
+        fullness=evidence.fullness(memories),
+        asked=evidence.asked(query.text),
         ranks={name: fuse.by_rank(ids) for name, ids in lists.items()},
     )
 
@@ -127,6 +139,18 @@ def _linked(lists: list[list[str]], query: Query, reader: Reader) -> list[str]:
     within = [id for id in strengths if query.where.ids is None or id in query.where.ids]
     passing = reader.select(replace(query.where, ids=tuple(within)), len(within)) if within else []
     return sorted((memory.id for memory in passing), key=lambda known: (-strengths[known], known))
+
+
+def _in_company(hits: list[Hit], policy: Policy) -> list[Hit]:
+    """The same, with what the best of a conversation say for the others in it."""
+    scores = {hit.memory.id: hit.score for hit in hits}
+    places = {hit.memory.id: hit.memory.session for hit in hits if hit.memory.session}
+    around = evidence.company(scores, places)
+    told = [(hit, Signal(around[hit.memory.id], policy.weights["company"])) for hit in hits]
+    return [
+        replace(hit, score=hit.score + hit.fade * signal.points, signals={**hit.signals, "company": signal})
+        for hit, signal in told
+    ]
 
 
 def _hit(memory: Memory, strengths: Mapping[str, float], policy: Policy, now: float) -> Hit:
@@ -256,8 +280,13 @@ def _looked_up(query: Query, store: Store, reader: Reader, now: float) -> Answer
     if query.counted and query.format != "ids":
         count_use([hit.memory.id for hit in shown], store=store, now=now)
     return Answer(
-        hits=tuple(shown), stored=None if shown else reader.count(Filter()), cut=len(hits) - len(shown)
+        hits=tuple(shown), stored=None if shown else _searched(query, reader), cut=len(hits) - len(shown)
     )
+
+
+def _searched(query: Query, reader: Reader) -> int:
+    """How much there is to search for this asker."""
+    return reader.count(Filter(projects=query.where.projects))
 
 
 def _check(query: Query, reader: Reader) -> None:

@@ -1,18 +1,29 @@
 """Sense: the embedder as the verbs see it. Asked for a vector, it gives one or says why it cannot."""
 
 import threading
+import time
 from typing import Literal
 
 import numpy as np
 
 from lore.embed import Embedder
 from lore.errors import Unavailable
-from lore.vectors import Vector, Vectors, likeness
+from lore.vectors import Vector, Vectors, cosine_at, likeness
 
 PATIENCE_SECONDS = 1.5
 """How long a question of an impatient asker waits for the model: a load takes a fraction of it."""
 RECENT = 64
 """How many texts are remembered with their vectors: what was compared is often kept a moment later."""
+
+LATELY_SECONDS = 5.0
+"""How long after a question the next one is expected soon."""
+
+
+class _Asked:
+    """When the last question came, to whichever Sense of an embedder."""
+
+    def __init__(self) -> None:
+        self.at = -LATELY_SECONDS
 
 
 class Sense:
@@ -29,6 +40,7 @@ class Sense:
         self._trouble = ""
         self._loading: threading.Thread | None = None
         self._recent: dict[str, Vector] = {}
+        self._asked = _Asked()
 
     @property
     def model(self) -> str:
@@ -45,12 +57,22 @@ class Sense:
             return "missing"
         return "ready" if self._embedder.ready else "warming"
 
+    @property
+    def asked_lately(self) -> bool:
+        """Whether somebody is searching: then whoever has time should leave a processor free."""
+        return time.monotonic() - self._asked.at < LATELY_SECONDS
+
     def likeness(self, cosine: float) -> float:
         """A cosine of this model on the scale of all thresholds: 0 unrelated, 1 the same."""
         return likeness(cosine, self._embedder.floor)
 
+    def cosine_at(self, likeness: float) -> float:
+        """The cosine of this model that has this likeness."""
+        return cosine_at(likeness, self._embedder.floor)
+
     def of_question(self, text: str) -> Vector | None:
         """The vector to search with; None: search by words, `state` and `trouble` say why."""
+        self._asked.at = time.monotonic()
         if not (self._embedder.ready or self._patient or self._loaded_in_time()):
             return None
         try:
@@ -78,7 +100,9 @@ class Sense:
 
     def patiently(self) -> "Sense":
         """The same embedder, for somebody who waits for it."""
-        return Sense(self._embedder, patient=True)
+        sense = Sense(self._embedder, patient=True)
+        sense._asked = self._asked
+        return sense
 
     def release(self) -> None:
         """Give the model's memory back; the next use loads it again."""

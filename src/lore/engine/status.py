@@ -1,7 +1,8 @@
 """status: what is there, where it is, and whether all of it can be found by meaning."""
 
+from lore.engine.nights import runs, staged
 from lore.engine.sense import Sense
-from lore.model import Status
+from lore.health import Status
 from lore.store import Reader, Store
 from lore.version import VERSION
 
@@ -20,4 +21,6 @@ def status(*, store: Store, reader: Reader, sense: Sense, namespace: str) -> Sta
         pending=store.pending(sense.model),
         size_bytes=store.size_bytes(),
         last_write_at=store.last_write_at(),
+        staged_turns=sum(one.turns for one in staged(reader, namespace)),
+        last_run=next(iter(runs(reader)), None),
     )

@@ -1,0 +1,1 @@
+"""Distilling: what a conversation leaves behind, told from its words alone."""

@@ -1,0 +1,162 @@
+"""Cues: what kind of statement a sentence is, told by its words and by who says it."""
+
+import re
+from dataclasses import dataclass
+
+from lore.distil import wording
+from lore.distil.base import Importance, Role, Type
+from lore.text import STOP_WORDS
+
+FEWEST_WORDS = 4
+ENOUGH_WORDS, EARLY = 6, 4
+NO_SUBJECT = STOP_WORDS - frozenset({"the", "our", "all", "a", "an", "any", "no", "only", "most"}) | {
+    "nothing"
+}
+FACT, FACT_OF_USER, ANNOUNCED, DIRECTED = 0.3, 0.4, 0.75, 0.6
+TELLING, MOST_TELLING = 0.07, 3
+"""What each definite detail adds to a fact, and how many count."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cue:
+    """strength: how sure it is, 0 to 1. said: the sentence without the words that only led to it."""
+
+    type: Type
+    strength: float
+    said: str
+    importance: Importance = "medium"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """Of which type a sentence is that has this pattern, said by one of these.
+
+    lasting: not if it is meant for now only. telling: only with a definite detail and so many words.
+    """
+
+    type: Type
+    strength: float
+    pattern: re.Pattern[str]
+    roles: frozenset[Role]
+    importance: Importance = "high"
+    lasting: bool = False
+    telling: int = 0
+
+
+_USER: frozenset[Role] = frozenset({"user"})
+_AGENT: frozenset[Role] = frozenset({"assistant", "summary"})
+_ANYONE = _USER | _AGENT
+
+RULES: tuple[Rule, ...] = (
+    Rule(type="outcome", strength=0.95, pattern=wording.CAUSING, roles=_ANYONE),
+    Rule(type="preference", strength=0.9, pattern=wording.ALWAYS, roles=_USER),
+    Rule(type="decision", strength=0.9, pattern=wording.DECIDED, roles=_USER),
+    Rule(type="preference", strength=0.9, pattern=wording.PREFERRING, roles=_USER),
+    Rule(type="decision", strength=0.75, pattern=wording.AGREEING, roles=_USER, lasting=True),
+    Rule(type="preference", strength=0.75, pattern=wording.FORBIDDING, roles=_USER, lasting=True),
+    Rule(type="preference", strength=0.7, pattern=wording.STYLING, roles=_USER),
+    Rule(type="preference", strength=0.75, pattern=wording.BARRING, roles=_USER),
+    Rule(type="preference", strength=0.75, pattern=wording.BARRED, roles=_USER),
+    Rule(type="goal", strength=0.75, pattern=wording.PLANNED, roles=_ANYONE, importance="medium"),
+    Rule(type="goal", strength=0.6, pattern=wording.NEEDED, roles=_USER, importance="medium"),
+    Rule(type="goal", strength=0.6, pattern=wording.POSTPONED, roles=_USER, importance="medium"),
+    Rule(type="decision", strength=0.65, pattern=wording.SHOULD, roles=_USER, lasting=True),
+    Rule(type="fact", strength=0.65, pattern=wording.BINDING, roles=_USER, importance="medium"),
+    Rule(type="decision", strength=0.65, pattern=wording.DECIDED, roles=_AGENT),
+    Rule(type="outcome", strength=0.6, pattern=wording.FIXED, roles=_ANYONE, importance="medium", telling=6),
+    Rule(type="outcome", strength=0.5, pattern=wording.MADE, roles=_AGENT, importance="medium", telling=5),
+)
+"""The first that holds decides."""
+
+
+def cue_of(sentence: str, role: Role) -> Cue | None:
+    """What kind of knowledge a sentence is; None for questions, guesses, offers and orders of the moment."""
+    joined = wording.JOINING.sub("", sentence)
+    said = _begun(wording.LEADING.sub("", joined))
+    announced = len(said) < len(joined)
+    if asks(said) or (len(said.split()) < FEWEST_WORDS and said.isascii()):
+        return None
+    for rule in RULES:
+        if role in rule.roles and rule.pattern.search(said) and _holds(rule, said):
+            return Cue(type=rule.type, strength=rule.strength, said=said, importance=rule.importance)
+    if wording.UNSURE.search(said):
+        return None
+    if role == "user" and (wording.ORDERING.match(said) or wording.DIRECTING.match(said)):
+        return _directive(said)
+    return _fact(said, role, announced=announced)
+
+
+def correction_of(sentence: str) -> str:
+    """What holds instead, if a sentence opposes what was said before it; otherwise empty."""
+    opposing = wording.OPPOSING.match(sentence)
+    said = _begun(sentence[opposing.end() :]) if opposing else sentence
+    if not (opposing or wording.CONTRASTING.search(sentence)):
+        return ""
+    if asks(said) or wording.ORDERING.match(said) or len(said.split()) < FEWEST_WORDS:
+        return ""
+    return said if states(said) else ""
+
+
+def asks(sentence: str) -> bool:
+    """Whether it is a question, even without its mark."""
+    return sentence.rstrip("\"'”»)* ").endswith(("?", "？")) or bool(wording.ASKING.match(sentence))
+
+
+def states(sentence: str) -> bool:
+    """Whether it says how something is or what it does."""
+    return bool(wording.STATING.search(sentence) or wording.DOING.match(sentence))
+
+
+def points_elsewhere(sentence: str) -> bool:
+    """Whether it begins with a word that stands for something said before."""
+    return bool(wording.POINTING.match(sentence)) and not wording.STANDING.match(sentence)
+
+
+def _holds(rule: Rule, said: str) -> bool:
+    """A guess decides nothing, and what is wanted for now is no preference."""
+    if rule.type != "preference" and wording.UNSURE.search(said):
+        return False
+    if rule.telling and (len(said.split()) < rule.telling or not wording.TELLING.search(said)):
+        return False
+    return not (rule.lasting and wording.FOR_NOW.search(said))
+
+
+def _directive(said: str) -> Cue | None:
+    """An order is a decision if it says how something shall be and why, or what not; else it is for now."""
+    if not wording.DIRECTING.match(said) or wording.FOR_NOW.search(said):
+        return None
+    if len(said.split()) < ENOUGH_WORDS or not wording.REASONED.search(said):
+        return None
+    return Cue(type="decision", strength=DIRECTED, said=said, importance="high")
+
+
+def _fact(said: str, role: Role, announced: bool) -> Cue | None:
+    """A definite statement: it says how something is, with details that can be looked up."""
+    details = min(MOST_TELLING, len(wording.TELLING.findall(said)))
+    if wording.FLEETING.search(said) or wording.FIXED.search(said) or not states(said):
+        return None
+    if role != "user" and (wording.ORDERING.match(said) or said.startswith(("I ", "I've ", "I’ve "))):
+        return None
+    if not (details or announced or (role == "user" and _has_subject(said))):
+        return None
+    dated = wording.DATED.search(said) and wording.HAPPENING.search(said)
+    base = ANNOUNCED if announced and role == "user" else FACT_OF_USER if role == "user" else FACT
+    strength = base + TELLING * details
+    return Cue(
+        type="event" if dated else "fact",
+        strength=strength,
+        said=said,
+        importance="low" if dated else "medium",
+    )
+
+
+def _has_subject(said: str) -> bool:
+    """Whether it says early of something named, not of you and me, how it is."""
+    told = said.split()
+    stated = wording.STATING.search(said) or wording.DOING.search(said)
+    early = stated is not None and 0 < len(said[: stated.start()].split()) <= EARLY
+    return early and len(told) >= ENOUGH_WORDS and (told[0].lower() not in NO_SUBJECT)
+
+
+def _begun(said: str) -> str:
+    return said[:1].upper() + said[1:]

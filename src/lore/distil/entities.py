@@ -1,0 +1,104 @@
+"""Entities: the names in a text, without a model: code, files, packages, products, people, hosts."""
+
+import re
+from collections.abc import Iterable, Set
+
+from lore.text import STOP_WORDS, words
+
+MOST = 8
+LONGEST = 60
+LONGEST_TEXT = 8_000
+KNOWN, LEAST_KNOWN = 1.5, 4
+
+_WORD = re.compile(r"[\w-]+")
+_URL = re.compile(r"https?://(?:www\.)?([\w.-]+\.[a-z]{2,})\S*", re.IGNORECASE)
+_FLAG = re.compile(r"(?<!\S)--?[a-zA-Z][\w-]*")
+_PACKAGE = re.compile(
+    r"\b(?:pip3?|uv|npm|pnpm|yarn|bun|cargo|poetry|brew|gem)\s+(?:add|install|i)\s+([@a-z][\w/-]{2,})"
+)
+_SEVERAL = re.compile(r"(?<=[\w,;:)] )([A-Z][\w'’-]*[a-z]+(?: [A-Z][\w'’-]*[a-z]+)+)")
+_SHAPES: tuple[tuple[float, re.Pattern[str]], ...] = (
+    (3.0, re.compile(r"`([^`\s]{2,60})`")),
+    (3.0, re.compile(r"(?<![\w/.:-])((?:~|\.{1,2})?/?(?:[\w.@-]+/)+[\w.@-]*\w)")),
+    (2.5, re.compile(r"(?<![\w.@/-])([\w-]+\.(?:[a-z]{1,4}\d?|toml|yaml|json|lock|conf))(?![\w/.(])")),
+    (2.5, re.compile(r"(?<![\w.])([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*\(\))")),
+    (2.0, re.compile(r"(?<![\w.])([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+)(?![\w(])")),
+    (2.0, re.compile(r"\b([a-zA-Z]\w*_\w+)\b")),
+    (2.0, re.compile(r"\b([a-z]+[A-Z]\w*|[A-Z]+[a-z0-9]+[A-Z]\w*)\b")),
+    (2.0, _PACKAGE),
+    (1.5, re.compile(r"[\"“«]([^\"“”«»\n]{3,40})[\"”»]")),
+    (1.5, re.compile(r"\b([A-Z]{2,}[A-Z0-9]*(?:-\d+)?)\b")),
+    (1.5, _SEVERAL),
+)
+_SINGLE = re.compile(r"(?<=[\w,;:)] )([A-Z][a-z][\w-]+)")
+_LIKE_A_FLAG = re.compile(r"^[-\W\d]+$|^--?\w")
+_COMMON = frozenset(
+    """api apis ci cd cli cpu css csv db dns eof error errors failed fatal gb get http https html id ids io
+    ip js json kb mb ms no not ok or os pdf post pr prs put ram sdk sql ssh todo tests ui url urls usa
+    utf utf-8 ux yaml xml yes monday tuesday wednesday thursday friday saturday sunday january february
+    march april may june july august september october november december english german french spanish
+    note i'll i've e.g i.e everything true false null none self""".split()
+)
+_GERMAN = frozenset(
+    """der die das und ist nicht ein eine einen wir ich mit für auf dem den wird noch haben keine im zu von
+    sind""".split()
+)
+
+
+def entities_of(text: str, known: Set[str] = frozenset(), most: int = MOST) -> tuple[str, ...]:
+    """The names in a text, each once, the most telling first; at equal weight in their order.
+
+    known: words that are names elsewhere in the conversation, and so here, however they are written.
+    """
+    weights: dict[str, float] = {}
+    spelled: dict[str, str] = {}
+    text = text[:LONGEST_TEXT]
+    again = ((word, KNOWN) for word in _WORD.findall(text) if word.lower() in known)
+    for name, weight in (*_named(text), *again):
+        key = name.lower()
+        spelled.setdefault(key, name)
+        weights[key] = weights.get(key, 0.0) + weight
+    whole = [name for name in weights if not any(name != other and name in other for other in weights)]
+    ranked = sorted(whole, key=lambda name: -weights[name])
+    return tuple(spelled[name] for name in ranked[:most])
+
+
+def plain_names(texts: Iterable[str]) -> frozenset[str]:
+    """Names that are one word, in lower case: who puts a word in code marks once may leave them out later."""
+    found = (name.lower() for text in texts for name in entities_of(text))
+    return frozenset(name for name in found if len(name) >= LEAST_KNOWN and _WORD.fullmatch(name))
+
+
+def shared_rare(groups: Iterable[Iterable[str]], most_groups: int) -> dict[str, list[int]]:
+    """Which names occur in at least two groups and in at most `most_groups`: name -> those groups."""
+    places: dict[str, list[int]] = {}
+    for at, names in enumerate(groups):
+        for name in dict.fromkeys(name.lower() for name in names):
+            places.setdefault(name, []).append(at)
+    return {name: at for name, at in places.items() if 2 <= len(at) <= most_groups}
+
+
+def _named(text: str) -> Iterable[tuple[str, float]]:
+    for host in _URL.findall(text):
+        yield host.lower(), 2.0
+    text = _FLAG.sub(" ", _URL.sub(" ", text))
+    for weight, shape in _SHAPES:
+        for name in shape.findall(text):
+            if _tells(name):
+                yield name.strip(" ,:;").rstrip("."), weight
+    if not _is_german(text):  # German writes every noun with a capital letter
+        for name in _SINGLE.findall(text):
+            if _tells(name):
+                yield name, 1.0
+
+
+def _tells(name: str) -> bool:
+    key = name.strip(" .,:;").lower()
+    if not 2 <= len(key) <= LONGEST or key in _COMMON or _LIKE_A_FLAG.match(key):
+        return False
+    return any(word not in STOP_WORDS for word in words(key))
+
+
+def _is_german(text: str) -> bool:
+    told = words(text)
+    return sum(word in _GERMAN for word in told) * 10 > len(told)

@@ -1,0 +1,34 @@
+"""Phrases: tables of words as one pattern each, so that rules read as lists; and the words that tell."""
+
+import re
+
+from lore.text import STOP_WORDS, words
+
+_SEPARATOR = re.compile(r"\s*\n\s*|\s+\|\s+")
+
+
+def alternatives(table: str) -> str:
+    """A pattern for any of the phrases, which are parted by line ends or by a bar between spaces.
+
+    A space stands for any white space; an apostrophe for both of its forms, and for none.
+    """
+    phrases = (phrase.strip() for phrase in _SEPARATOR.split(table.strip()))
+    told = (phrase.replace("'", "['’]?").replace(" ", r"\s+") for phrase in phrases if phrase)
+    return "(?:" + "|".join(told) + ")"
+
+
+def beginning(table: str) -> re.Pattern[str]:
+    """Finds texts that begin with one of the phrases."""
+    return re.compile(rf"^\W*{alternatives(table)}(?!\w)", re.IGNORECASE)
+
+
+def within(table: str) -> re.Pattern[str]:
+    """Finds texts that have one of the phrases anywhere."""
+    return re.compile(rf"(?<!\w){alternatives(table)}(?!\w)", re.IGNORECASE)
+
+
+def telling_words(text: str) -> frozenset[str]:
+    """The words by which two texts are compared: no stop words, no endings of the plural."""
+    return frozenset(
+        word.removesuffix("s") for word in words(text) if word not in STOP_WORDS and len(word) > 1
+    )

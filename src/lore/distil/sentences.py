@@ -1,0 +1,193 @@
+"""Sentences: prose out of Markdown, one statement at a time, without what is said out of politeness."""
+
+import re
+from collections.abc import Iterator
+
+from lore.distil.phrases import alternatives, beginning
+
+LONGEST_TEXT = 40_000
+"""Characters of one text that are read."""
+LONGEST, SHORTEST = 320, 10
+FEWEST_WORDS = 3
+WIDE = 0x2E7F
+"""Characters beyond this are as good as half a word."""
+MOST_ITEMS, LONGEST_LIST = 5, 240
+
+_FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})")
+_HEADING = re.compile(r"^#{1,6}\s+(.*?)\s*#*$")
+_ITEM = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?(.*)$")
+_CODE = re.compile(r"`[^`\n]+`")
+_LINK = re.compile(r"!?\[([^\[\]\n]{0,200})\]\([^()\s]{0,500}\)")
+_MARKS = re.compile(r"(\*\*|__|~~)(?=\S)|(?<=\S)(\*\*|__|~~)|(?<![\w*])\*(?=[^\s*])|(?<=[^\s*])\*(?![\w*])")
+_TAG = re.compile(
+    r"</?(?:a|b|i|p|br|hr|em|li|ul|ol|td|tr|th|div|img|sub|sup|kbd|pre|code|span|table|strong|details|summary)"
+    r"(?:\s[^<>\n]{0,200})?/?>",
+    re.IGNORECASE,
+)
+_WIDE_END = re.compile(r"(?<=[。！？])")
+_END = re.compile(r"(?<=[.!?…])[\"')\]»”’*]*\s+")
+_LAST_WORD = re.compile(r"(\S+)$")
+_SHORTENED = frozenset(
+    """e.g. i.e. etc. vs. approx. cf. mr. mrs. dr. prof. nr. fig. incl. resp. ca.
+    bzw. z.b. d.h. u.a. usw. ggf. evtl. inkl. vgl. p.ex. p.ej. núm. sr. sra. pag. jan. feb. mar.
+    apr. jun. jul. aug. sep. sept. oct. nov. dec.""".split()
+)
+_DAY = re.compile(r"^\(?\d{1,2}\.$")
+_MONTH = re.compile(
+    r"(?:jan|feb|mär|mar|apr|mai|may|jun|jul|aug|sep|okt|oct|nov|dez|dec)[a-zäé]*", re.IGNORECASE
+)
+_LEADS = re.compile(
+    r"^(?:the )?(?:root )?(?:cause|decision|ursache|entscheidung|cause racine)s?$", re.IGNORECASE
+)
+_POLITE = re.compile(
+    "^(?:"
+    + alternatives("""
+        sure(?: thing)? | certainly | absolutely | of course | ok(?:ay)? | al+ ?right | great | good | nice
+        cool | perfect | awesome | excellent | got it | understood | noted | done
+        thanks?(?: you)?(?: a lot| so much)? | cheers | found it | agreed
+        (?:great|good) (?:question|point|catch|idea|choice|news) | makes sense
+        you(?:'re| are) (?:absolutely |totally )?right | sorry(?: (?:about|for) [^.,!]*)? | my (?:bad|mistake)
+        i see | hi | hello | hey(?: there)? | yes | yeah | yep | right | exactly | correct | well | so | and
+        but | also | btw | by the way | oh | hm+ | ah | then | ah right | oh right | ok (?:so|then)
+        (?:good )?morning | bonjour | that's (?:ok|okay|fine|good|great|right) | moin | hallo
+        guten (?:morgen|tag) | super | prima | danke(?: dir)? | gut | ja | stimmt | genau | klar | alles klar
+        in ordnung | dann | und | aber | merci | d'accord | bien sûr | parfait | oui | gracias | perfecto
+        vale | claro | sí | de acuerdo | grazie | certo | va bene | perfetto | obrigad[oa] | claro que sim
+    """)
+    + r"(?:\s*[!,.;:…–—-]+\s*|\s+(?=(?:let['’]?s|i|we|we['’]ll|so|there|the|it|that['’]?s|never|always"
+    + r"|please|don['’]?t|lass|wir)\s)))+",
+    re.IGNORECASE,
+)
+_IDLE = beginning("""
+    (?:(?:now|next|first|then),? )*(?:let me|i'll|i will|i'm (?:going|about) to|i am going to|allow me)
+    (?:(?:now|next|first|then),? )*let's (?:see|check|look|run|try|start|begin|take|find|verify|inspect|first
+    now)
+    looking (?:at|into) | checking | running | reading | i hope | i apologi[sz]e
+    i'm (?:here|doing|happy|glad|ready|sorry|checking|running|looking) | feel free | (?:please )?let me know
+    (?:just )?tell me | happy to | glad (?:to|that|it) | just tell | is there anything | how can i | here's
+    here (?:is|are) | that sounds | have a (?:nice|good|great) | (?:good)?bye | see you | thanks? | thank you
+    no problem | you're welcome | ich (?:schaue?|werde|prüfe|sehe mir|mache|starte|lese) | lass mich
+    \\w+e ich | gerne? | schönen? | viel (?:spaß|erfolg) | ebenso | danke | laissez?-moi | je vais | voy a
+    déjame | permíteme | fammi | lasciami | vou | deixe-me
+""")
+
+
+def sentences_of(text: str) -> list[str]:
+    """The sentences of a text in order, each once, as far as they could say something."""
+    found = (cleaned(one) for block in _blocks(text[:LONGEST_TEXT]) for one in _parted(block))
+    return list(dict.fromkeys(one for one in found if one))
+
+
+def cleaned(sentence: str) -> str:
+    """Without the polite words at its beginning; empty if nothing or not one statement is left."""
+    sentence = " ".join(sentence.split())
+    rest = _POLITE.sub("", sentence)
+    wide = sum(ord(character) > WIDE for character in rest)
+    if _IDLE.match(rest) or len(rest) > LONGEST or len(rest) + wide < SHORTEST:
+        return ""
+    if len(rest.split()) < FEWEST_WORDS and rest.isascii():
+        return ""
+    return rest[0].upper() + rest[1:] if rest != sentence else rest
+
+
+def _blocks(text: str) -> Iterator[str]:
+    """Paragraphs, list items and short lists with the words that introduce them; no code, no tables."""
+    paragraph: list[str] = []
+    items: list[str] = []
+    lead, after_gap = "", False
+    for line in [*_prose(text), ""]:
+        heading, item = _HEADING.match(line), _ITEM.match(line)
+        if item and item.group(1):
+            items.append(item.group(1))
+            continue
+        if items and line.startswith((" ", "\t")) and line.strip():
+            items[-1] = f"{items[-1]} {line.strip()}"
+            continue
+        if not line.strip() and paragraph and paragraph[-1].endswith(":") and not items:
+            after_gap = True  # a list may follow its introduction after an empty line
+            continue
+        introduced = after_gap and bool(line.strip())
+        after_gap = False
+        if items or not line.strip() or heading or introduced:
+            yield from _introduced(lead, " ".join(paragraph), items)
+            lead = "" if paragraph or items else lead
+            paragraph, items = [], []
+        if heading:
+            lead = heading.group(1) if _LEADS.match(heading.group(1)) else ""
+        elif line.strip():
+            paragraph.append(line.strip())
+    yield from _introduced(lead, " ".join(paragraph), items)
+
+
+def _prose(text: str) -> Iterator[str]:
+    """The lines outside of fenced code, tables and quotes, without marks of emphasis."""
+    fence = ""
+    for line in text.splitlines():
+        if found := _FENCE.match(line):
+            mark = found.group(1)
+            if not fence:
+                fence = mark
+                yield ""
+            elif mark.startswith(fence):
+                fence = ""
+            continue
+        if (
+            fence
+            or line.lstrip().startswith((">", "|"))
+            or (line.startswith(("    ", "\t")) and not _ITEM.match(line))
+        ):
+            continue
+        yield _unmarked(line)
+
+
+def _unmarked(line: str) -> str:
+    kept: list[str] = []
+    end = 0
+    for code in _CODE.finditer(line):
+        kept += [_plain(line[end : code.start()]), code.group()]
+        end = code.end()
+    return "".join([*kept, _plain(line[end:])])
+
+
+def _plain(text: str) -> str:
+    return _MARKS.sub("", _TAG.sub(" ", _LINK.sub(r"\1", text)))
+
+
+def _introduced(lead: str, paragraph: str, items: list[str]) -> Iterator[str]:
+    """A short list is one statement with its introduction, a long one is a statement per item."""
+    if lead and (paragraph or items):
+        paragraph = f"{lead}: {paragraph}" if paragraph else f"{lead}:"
+    together = "; ".join(item.rstrip(" .;") for item in items)
+    if paragraph.endswith(":") and items and len(items) <= MOST_ITEMS and len(together) <= LONGEST_LIST:
+        yield f"{paragraph} {together}."
+        return
+    if paragraph:
+        yield paragraph
+    yield from items
+
+
+def _parted(block: str) -> Iterator[str]:
+    """A block at its full stops; those of abbreviations, days and inline code end nothing."""
+    codes = _CODE.findall(block)
+    masked = _CODE.sub("\0", block.replace("\0", ""))
+    waiting = iter(codes)
+    for part in _split(masked):
+        yield re.sub("\0", lambda _: next(waiting), part)
+
+
+def _split(text: str) -> Iterator[str]:
+    begin = 0
+    for end in _END.finditer(text):
+        word = _LAST_WORD.search(text, max(begin, end.start() - 24), end.start())
+        if word and _goes_on(word.group(1), text[end.end() : end.end() + 12]):
+            continue
+        yield from _WIDE_END.split(text[begin : end.end()])
+        begin = end.end()
+    yield from _WIDE_END.split(text[begin:])
+
+
+def _goes_on(word: str, following: str) -> bool:
+    """Whether a full stop belongs to the word before it."""
+    if word.lower().lstrip("(\"'") in _SHORTENED or re.fullmatch(r"\(?[A-Za-z]\.", word):
+        return True
+    return bool(_DAY.match(word) and _MONTH.match(following))

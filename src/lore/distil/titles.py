@@ -1,0 +1,116 @@
+"""Titles: what to call a stretch of a conversation, and what to say of it in a few sentences."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from lore.distil.base import Finding, Spoken
+from lore.distil.cues import asks
+from lore.distil.entities import entities_of
+from lore.distil.phrases import alternatives, beginning
+from lore.distil.sentences import sentences_of
+from lore.distil.wording import ORDERING
+from lore.ranking.cluster import containment
+from lore.text import STOP_WORDS, preview, words
+
+LONGEST = 80
+ENOUGH_WORDS = 12
+EARLY_TURNS = 4
+"""Of how many turns of the user the request is taken: it stands at the beginning."""
+LONGEST_OVERVIEW = 600
+LATER, LATER_TURN, REQUESTED = 0.8, 0.4, 1.5
+MOST_SENTENCES = 3
+REPEATED = 0.7
+KEY_WORDS = 4
+
+_ASKING_TO = re.compile(
+    "^(?:"
+    + alternatives("""
+        please | pls | i'd like to | i want to | we (?:need|want|have) to | can you | could you | would you
+        will you | i want you to | i need you to | i'd like you to | kindly | just | now | so | ok(?:ay)?
+        hey | hi | hello | and | also | then | next,? | mal | bitte | help me(?: to)? | go ahead and | let's
+        kannst du(?: mal)? | könntest du(?: mal)? | peux-tu | pouvez-vous | s'il te plaît | puedes | podrías
+        por favor | puoi | per favore | você pode | next step is
+        (?:a )?(?:different|new|another|next) (?:topic|question|task|thing) | anderes thema | neue frage
+    """)
+    + r"(?:[,.:;!–—-]+\s*|\s+))+",
+    re.IGNORECASE,
+)
+_APPENDED = re.compile(
+    r"[,;]\s+(?:and )?(?:can|could|would|will|kannst|könntest|peux|puedes|puoi)[ -](?:you|du|tu)\b.*$",
+    re.IGNORECASE,
+)
+_TRAILING = re.compile(r"(?:[\s,;:.!?…]|\b(?:please|thanks|thank you|pls|bitte|danke)\b)+$", re.IGNORECASE)
+_WONDERING = beginning("""
+    what | how | why | where | when | who | which | whose | is | are | do | does | did | was | were | has
+    should | wie | was | warum | wo | wann | wer | welche[rsnm]? | soll | pourquoi | comment | quel(?:le)?s?
+    cómo | qué | cuál | perché | come | quale | qual | por que | the .{3,40}: (?:what|how|why|which|who)
+""")
+_CLAUSE = re.compile(r"^(.{30,80}?)(?:[,;:]\s|\s[–—(-])")
+_OUTCOMES = {"outcome": 0, "decision": 1, "correction": 2, "preference": 3, "fact": 4, "goal": 5}
+
+
+def request_of(spoken: Sequence[Spoken]) -> str:
+    """What the user asked for: the most telling sentence of their first turns; empty if there is none."""
+    best, most = "", 0.0
+    early = [turn for turn in spoken if turn.role == "user"][:EARLY_TURNS]
+    for place, turn in enumerate(early):
+        for at, sentence in enumerate(sentences_of(turn.text)[:6]):
+            told = [word for word in words(sentence) if word not in STOP_WORDS]
+            requested = REQUESTED if asks(sentence) or ORDERING.match(sentence) else 1.0
+            worth = min(ENOUGH_WORDS, len(told)) * requested * LATER**at * LATER_TURN**place
+            if len(told) > 1 and worth > most:
+                best, most = sentence, worth
+    return _asked(best)
+
+
+def title_of(spoken: Sequence[Spoken], findings: Sequence[Finding] = ()) -> str:
+    """At most 80 characters: the request, else the names that are spoken of most."""
+    return _short(request_of(spoken)) or _key_phrase(spoken, findings)
+
+
+def overview_of(spoken: Sequence[Spoken], findings: Sequence[Finding]) -> str:
+    """What was asked and what came of it, in one to three sentences of their own words."""
+    came = sorted(
+        (finding for finding in findings if finding.type in _OUTCOMES),
+        key=lambda finding: (finding.importance != "high", _OUTCOMES[finding.type], -finding.turns[-1]),
+    )
+    asked = request_of(spoken)
+    parts = [ended(asked)] if asked else []
+    for text in (finding.text for finding in came):
+        if len(parts) < MOST_SENTENCES and all(_differ(text, part) for part in parts):
+            parts.append(ended(text))
+    told = " ".join(parts)
+    return preview(told or title_of(spoken, findings), LONGEST_OVERVIEW)
+
+
+def _asked(sentence: str) -> str:
+    sentence = _APPENDED.sub("", sentence)
+    bare = _TRAILING.sub("", _ASKING_TO.sub("", sentence))
+    if asks(sentence) and _WONDERING.match(bare):
+        bare = f"{bare}?"
+    return bare[:1].upper() + bare[1:]
+
+
+def _short(text: str) -> str:
+    """What fits, if it can be up to the end of a clause."""
+    clause = _CLAUSE.match(text) if len(text) > LONGEST else None
+    return clause.group(1) if clause else preview(text, LONGEST)
+
+
+def _differ(one: str, other: str) -> bool:
+    return containment(one, other) < REPEATED
+
+
+def ended(text: str) -> str:
+    """With a full stop, unless it has an end."""
+    return text if not text or text.endswith((".", "!", "?", "。", "！", "？")) else f"{text}."
+
+
+def _key_phrase(spoken: Sequence[Spoken], findings: Sequence[Finding]) -> str:
+    named = Counter(name for finding in findings for name in finding.entities)
+    if named:
+        return preview(", ".join(name for name, _ in named.most_common(KEY_WORDS)), LONGEST)
+    text = " ".join(turn.text[:400] for turn in spoken[:20])
+    told = Counter(word for word in words(text) if word not in STOP_WORDS and len(word) > 3)
+    return preview(", ".join(entities_of(text, most=KEY_WORDS)) or " ".join(list(told)[:KEY_WORDS]), LONGEST)

@@ -1,0 +1,138 @@
+"""consolidate: like sleep, phase after phase: look → plan → apply, step by step, each all or nothing."""
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from lore.engine.consolidate.associate import associate
+from lore.engine.consolidate.contradict import contradict
+from lore.engine.consolidate.decay import decay
+from lore.engine.consolidate.digest import digest
+from lore.engine.consolidate.merge import merge
+from lore.engine.consolidate.plan import Plan, View, apply
+from lore.engine.consolidate.prune import prune
+from lore.engine.consolidate.reflect import reflect
+from lore.engine.consolidate.relevance import recompute
+from lore.engine.consolidate.resummarize import resummarize
+from lore.engine.nights import RUN
+from lore.errors import Invalid
+from lore.model import Cause
+from lore.store import Store
+
+PHASES: Mapping[str, Callable[[View], Iterator[Plan]]] = {
+    "digest": digest,
+    "relevance": recompute,
+    "merge": merge,
+    "link": associate,
+    "resummarize": resummarize,
+    "reflect": reflect,
+    "contradict": contradict,
+    "decay": decay,
+    "prune": prune,
+}
+"""In the order of a night."""
+RUNS_KEPT = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """What became of one phase: what it told, what that amounts to, what it could not do, and how long."""
+
+    phase: str
+    told: tuple[str, ...] = ()
+    counts: Mapping[str, int] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """A whole run. applied: False of a dry run, which changes nothing."""
+
+    began_at: float
+    applied: bool
+    phases: tuple[Done, ...]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        total: Counter[str] = Counter()
+        for done in self.phases:
+            total.update(done.counts)
+        return dict(total)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What several phases say alike is said once."""
+        return tuple(dict.fromkeys(remark for done in self.phases for remark in done.remarks))
+
+    @property
+    def seconds(self) -> float:
+        return sum(done.seconds for done in self.phases)
+
+
+def consolidate(
+    names: Sequence[str],
+    *,
+    store: Store,
+    view: View,
+    cause: Cause,
+    applied: bool = True,
+    ended: threading.Event | None = None,
+) -> Report:
+    """The phases of these names, or all, in their order. Dry, each is planned on what is there now."""
+    if unknown := [name for name in names if name not in PHASES]:
+        raise Invalid(f"unknown phase {unknown[0]!r}; known, in order: {', '.join(PHASES)}")
+    wanted = [name for name in PHASES if not names or name in names]
+    phases = []
+    for name in wanted:
+        if ended is not None and ended.is_set():
+            break
+        phases.append(_done(name, store, view, cause, applied))
+    report = Report(began_at=view.now, applied=applied, phases=tuple(phases))
+    if applied:
+        _keep(report, store, view, replace(cause, reason="statistics"))
+    return report
+
+
+def _done(name: str, store: Store, view: View, cause: Cause, applied: bool) -> Done:
+    began = time.monotonic()
+    told: list[str] = []
+    counts: Counter[str] = Counter()
+    remarks: list[str] = []
+    for plan in PHASES[name](view):
+        if applied and (plan.steps or plan.noted):
+            because = replace(cause, reason=name)
+            plan = apply(
+                plan,
+                store=store,
+                model=view.sense.model,
+                namespace=view.namespace,
+                cause=because,
+                now=view.now,
+            )
+        told += [step.told for step in plan.steps if step.told]
+        counts.update(plan.counts)
+        remarks += plan.remarks
+    return Done(
+        phase=name,
+        told=tuple(told),
+        counts={key: count for key, count in counts.items() if count},
+        remarks=tuple(remarks),
+        seconds=time.monotonic() - began,
+    )
+
+
+def _keep(report: Report, store: Store, view: View, cause: Cause) -> None:
+    noted = {
+        "began_at": report.began_at,
+        "seconds": round(report.seconds, 3),
+        "phases": [done.phase for done in report.phases],
+        "counts": report.counts,
+        "remarks": list(report.remarks),
+    }
+    with store.transaction(view.namespace, cause, view.now) as writer:
+        writer.note(f"{RUN}{report.began_at:017.3f}", noted)
+        for old in sorted(writer.noted(RUN))[:-RUNS_KEPT]:
+            writer.note(old, None)

@@ -1,0 +1,141 @@
+"""contradict: of two statements that cannot both be true now, the newer one stands."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+
+import numpy as np
+
+from lore.engine.consolidate.asking import contradictory
+from lore.engine.consolidate.plan import Plan, Step, View
+from lore.engine.consolidate.resummarize import followed
+from lore.engine.consolidate.said import ALIKE, Said, outdated_in, said_by, scopes
+from lore.engine.consolidate.trees import done, in_parts, own, since
+from lore.engine.known import KNOWLEDGE
+from lore.engine.portrait import ENTITY
+from lore.llm.base import LanguageModel
+from lore.model import Filter, Link, Memory
+from lore.ranking.claims import shares
+from lore.ranking.pairs import close_pairs
+from lore.text import preview
+
+NAME, JUDGED = "contradict", "judged"
+"""The phase, and under which name it notes what was judged of a run that a language model has broken off."""
+WHOLE = 0.8
+"""A text of which less is outdated stays: the rest of it may be true."""
+PAIRS_EACH = 50
+"""About how many pairs of one parent's children it is asked, at most: the most alike."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    older: Memory
+    newer: Memory
+    why: str
+
+    @property
+    def name(self) -> str:
+        """The same as long as both say the same."""
+        told = "\0".join((self.older.id, self.older.content, self.newer.id, self.newer.content))
+        return blake2b(told.encode(), digest_size=8).hexdigest()
+
+
+def contradict(view: View) -> Iterator[Plan]:
+    """By rules: same subject and attribute, another value. A language model verifies, and finds more."""
+    after = since(NAME, view, model=view.model is not None)
+    if after and not view.reader.count(_since(_statements(view), after)):
+        return
+    pairs = list(_by_rules(view))
+    if view.model is None:
+        plan = Plan(phase=NAME, steps=_steps(view, pairs), noted=done(NAME, view, model=False))
+    else:
+        new = [pair for pair in pairs if max(pair.older.updated_at, pair.newer.updated_at) >= after]
+        plan = _verified(view, view.model, [*new, *_siblings(view, after)])
+    yield plan
+    there = view.reader.get([change.before.id for step in plan.steps for change in step.changed])
+    yield followed(view, [id for id, memory in there.items() if memory.superseded_by])
+
+
+def _statements(view: View) -> Filter:
+    return Filter(kinds=KNOWLEDGE - {ENTITY}, namespaces=frozenset({view.namespace}))
+
+
+def _by_rules(view: View) -> Iterator[_Pair]:
+    """Which are outdated as a whole, each with the one that outdates it."""
+    said: list[Said] = []
+    ids = view.reader.ids(_statements(view))
+    for number, part in enumerate(in_parts(ids)):
+        view.told(NAME, number * len(part), len(ids))
+        said += said_by(view, view.reader.get(part))
+    found = [pair for scope in scopes(view, said) for pair in outdated_in(scope)]
+    outdated_share = shares(found)
+    first = {pair.older: pair for pair in reversed(found) if outdated_share[pair.older] >= WHOLE}
+    memories = view.reader.get({id for pair in first.values() for id in (pair.older, pair.newer)})
+    for pair in first.values():
+        if pair.older in memories and pair.newer in memories:
+            yield _Pair(memories[pair.older], memories[pair.newer], pair.why)
+
+
+def _siblings(view: View, after: float) -> Iterator[_Pair]:
+    """Children of one parent that are alike, of which at least one is new to this phase."""
+    fresh = set(view.reader.ids(_since(own(view), after)))
+    homes = set(view.reader.parents(fresh).values())
+    for children in view.reader.children(homes).values():
+        known = view.reader.get(children)
+        ours = {one.id: known[one.id] for one in said_by(view, known)}
+        vectors = view.reader.vectors(
+            view.sense.model, [id for id, memory in ours.items() if memory.namespace == view.namespace]
+        )
+        ids = list(vectors)
+        if len(ids) < 2:
+            continue
+        new = np.fromiter((id in fresh for id in ids), dtype=bool, count=len(ids))
+        pairs = close_pairs(np.stack(list(vectors.values())), view.sense.cosine_at(ALIKE), new)
+        for i, j, _ in pairs[:PAIRS_EACH]:
+            older, newer = sorted((ours[ids[i]], ours[ids[j]]), key=lambda one: (one.created_at, one.alias))
+            yield _Pair(older, newer, "")
+
+
+def _verified(view: View, model: LanguageModel, pairs: Iterable[_Pair]) -> Plan:
+    """As the language model sees it. Where it fails, it is noted which pairs were judged before."""
+    before = view.reader.noted(JUDGED).get(JUDGED, {}).get("pairs", ())
+    asked = list({pair.name: pair for pair in pairs if pair.name not in before}.values())
+    judged = contradictory(model, [(pair.older, pair.newer) for pair in asked])
+    steps = _steps(view, [replace(asked[at], why=why) for at, why in sorted(judged.reasons.items())])
+    if judged.trouble is None:
+        return Plan(phase=NAME, steps=steps, noted={**done(NAME, view, model=True), JUDGED: None})
+    names = [*before, *(pair.name for pair in asked[: judged.pairs])]
+    remarks = (str(judged.trouble),)
+    return Plan(phase=NAME, steps=steps, noted={JUDGED: {"pairs": names}}, remarks=remarks)
+
+
+def _since(where: Filter, after: float) -> Filter:
+    return replace(where, updated_after=after)
+
+
+def _steps(view: View, pairs: Sequence[_Pair]) -> tuple[Step, ...]:
+    """Each older one once. What is trusted more stays; so does what the newer one itself hangs below."""
+    links = view.reader.links({pair.older.id for pair in pairs}, kinds=("hierarchical",))
+    above = view.reader.ancestors({pair.newer.id for pair in pairs})
+    steps: dict[str, Step] = {}
+    for pair in pairs:
+        older, newer = pair.older, pair.newer
+        if older.id in steps or newer.trust < older.trust or older.id in above.get(newer.id, ()):
+            continue
+        steps[older.id] = _step(view, pair, [link for link in links if link.source == older.id])
+    return tuple(steps.values())
+
+
+def _step(view: View, pair: _Pair, handed: Sequence[Link]) -> Step:
+    """The newer one takes over what hangs below the older one."""
+    older, newer = preview(pair.older.content, 80), preview(pair.newer.content, 80)
+    return Step(
+        told=f"“{newer}” replaces “{older}” ({pair.why})",
+        counted={"contradictions_resolved": 1},
+        changed=(view.superseded(pair.older, pair.newer.id),),
+        ended=view.ended(handed),
+        linked=(
+            view.link(pair.newer.id, pair.older.id, "supersedes", why=pair.why),
+            *(view.link(pair.newer.id, link.target, "hierarchical") for link in handed),
+        ),
+    )

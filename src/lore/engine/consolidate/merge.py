@@ -1,0 +1,109 @@
+"""merge: roots that say the same become one tree. Nothing is lost: what differs becomes a branch."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from lore.engine.consolidate.plan import Plan, Step, View
+from lore.engine.consolidate.trees import DISTILLED, alike, done, fresh_roots, same_place, since
+from lore.model import Link, Memory, new_id
+from lore.ranking.decay import relevance
+from lore.ranking.relate import told_apart
+from lore.text import STOP_WORDS, label_of, names_in, words
+
+NAME = "merge"
+REPEATED, OTHER_WORDS = 0.8, 2
+"""A root adds nothing if the other has this share of its words too, and misses no more than so many."""
+
+
+def merge(view: View) -> Iterator[Plan]:
+    """Who comes first takes in all that are like it; whoever has given way takes no further part."""
+    least = view.settings.merge_threshold
+    pairs = alike(view, least, fresh_roots(view, since(NAME, view, least=least)))
+    ids = {id for pair in pairs for id in (pair.one, pair.other)}
+    roots = view.reader.get(ids)
+    beside: dict[str, list[Memory]] = {id: [] for id in roots}
+    for pair in pairs:
+        one, other = roots.get(pair.one), roots.get(pair.other)
+        if one is not None and other is not None and _mergeable(one, other):
+            beside[one.id].append(other)
+            beside[other.id].append(one)
+    links = _links_of(view.reader.links(ids), ids)
+    gone: set[str] = set()
+    steps = []
+    for survivor in sorted(roots.values(), key=lambda root: _rank(root, view.now), reverse=True):
+        for victim in beside[survivor.id] if survivor.id not in gone else []:
+            if victim.id not in gone:
+                gone.add(victim.id)
+                steps.append(_step(view, survivor, victim, links))
+    yield Plan(phase=NAME, steps=tuple(steps), noted=done(NAME, view, least=least))
+
+
+def _mergeable(one: Memory, other: Memory) -> bool:
+    return (
+        same_place(one, other)
+        and one.type == other.type
+        and not told_apart(label_of(one.title, one.content), label_of(other.title, other.content))
+    )
+
+
+def _rank(root: Memory, now: float) -> tuple[float, ...]:
+    """Who survives: the more trusted, what somebody wrote, the more used, the more present, the older."""
+    written = root.source_type != DISTILLED
+    return root.trust, written, root.access_count, relevance(root, now), -root.created_at, -root.alias
+
+
+def _links_of(links: list[Link], ids: set[str]) -> Mapping[str, list[Link]]:
+    by_end: dict[str, list[Link]] = {id: [] for id in ids}
+    for link in links:
+        for end in (link.source, link.target):
+            if end in by_end:
+                by_end[end].append(link)
+    return by_end
+
+
+def _step(view: View, survivor: Memory, victim: Memory, links: Mapping[str, list[Link]]) -> Step:
+    """What repeats the survivor gives way to it; what says more becomes a branch below it."""
+    told = f"“{label_of(victim.title, victim.content)}” joins “{label_of(survivor.title, survivor.content)}”"
+    counted = {"roots_merged": 1}
+    if not _repeats(victim, survivor):
+        below = view.link(survivor.id, victim.id, "hierarchical")
+        return Step(told=told, counted=counted, linked=(below,))
+    taken = {_place(link) for link in links[survivor.id]}
+    moved = [
+        (link, new)
+        for link in links[victim.id]
+        if link.kind != "supersedes" and link.other(victim.id) != survivor.id
+        if _place(new := _moved(view, link, victim.id, survivor.id)) not in taken
+    ]
+    return Step(
+        told=told,
+        counted=counted,
+        changed=(view.superseded(victim, survivor.id),),
+        ended=view.ended(link for link, _ in moved if link.kind == "hierarchical"),
+        linked=(
+            view.link(survivor.id, victim.id, "supersedes", why="the same in other words"),
+            *(new for _, new in moved),
+        ),
+    )
+
+
+def _repeats(victim: Memory, survivor: Memory) -> bool:
+    """Whether the victim says nothing more: no other number, no name, no "not", and hardly a word."""
+    ours, theirs = (f"{root.title} {root.content}" for root in (victim, survivor))
+    told = set(words(ours)) - STOP_WORDS
+    more = told - set(words(theirs))
+    return (
+        len(more) <= min(OTHER_WORDS, (1 - REPEATED) * len(told))
+        and names_in(ours) <= names_in(theirs)
+        and not told_apart(ours, theirs)
+    )
+
+
+def _place(link: Link) -> tuple[str, str, str, str]:
+    return link.source, link.target, link.kind, link.type
+
+
+def _moved(view: View, link: Link, old: str, new: str) -> Link:
+    """As old and as strong as it was: to be moved is not to be used."""
+    source, target = (new if end == old else end for end in (link.source, link.target))
+    return replace(link, id=new_id(view.now), alias=0, source=source, target=target)

@@ -1,0 +1,57 @@
+"""Whole conversations: what must be found in them, and what must not."""
+
+from pathlib import Path
+
+import pytest
+
+from lore.distil.base import Spoken
+from lore.distil.digest import digest
+from tests.distil.reading import FOLDER, conversation, judged
+
+PATHS = sorted(FOLDER.glob("*.txt"))
+LEAST_RECALL = 0.85
+LEAST_PRECISION = 0.92
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_nothing_is_found_that_must_not_be(path: Path) -> None:
+    told = conversation(path)
+    assert [finding.text for finding in judged(digest(told.spoken), told.expected).forbidden] == []
+
+
+def test_most_of_what_matters_is_found_and_little_else() -> None:
+    told = [conversation(path) for path in PATHS]
+    results = [judged(digest(one.spoken), one.expected) for one in told]
+    wanted, missed = sum(one.wanted for one in results), sum(len(one.missed) for one in results)
+    found = sum(one.findings for one in results)
+    wrong = sum(len(one.unlisted) + len(one.forbidden) for one in results)
+    assert wanted >= 80
+    assert 1 - missed / wanted >= LEAST_RECALL
+    assert 1 - wrong / found >= LEAST_PRECISION
+
+
+def test_days_of_a_session_are_topics_of_their_own() -> None:
+    topics = digest(conversation(FOLDER / "pauses.txt").spoken).topics
+    assert [topic.turns[0] for topic in topics] == [1, 11, 25]
+
+
+def test_an_unannounced_change_of_subject_is_noticed() -> None:
+    titles = [topic.title for topic in digest(conversation(FOLDER / "deployment.txt").spoken).topics]
+    assert titles == [
+        "I rented a Hetzner box for the wiki (CX32, Debian 13, IP 203.0.113.20)",
+        "The monthly report query in the warehouse takes 4 minutes since last week",
+    ]
+
+
+def test_a_conversation_is_read_as_it_is_written() -> None:
+    spoken = conversation(FOLDER / "german.txt").spoken
+    assert [turn.number for turn in spoken] == list(range(1, len(spoken) + 1))
+    assert spoken[2] == Spoken(
+        number=3,
+        role="tool",
+        text="Bash: python -m crm.import data/kunden.csv\n"
+        "UnicodeDecodeError: 'utf-8' codec can't decode byte 0xfc in position 1042",
+        at=spoken[2].at,
+        tool="Bash",
+        failed=True,
+    )

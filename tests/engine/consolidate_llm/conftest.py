@@ -1,0 +1,151 @@
+"""Things to test consolidation with a language model with: conversations, scripted answers, a real server."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lore import Filter, Lore
+from lore.clock import Clock
+from lore.engine.ingest import Ingested
+from lore.engine.spending import StoreLedger
+from lore.llm.base import LanguageModel, Prompt
+from lore.llm.budget import Budget, Limits
+from lore.llm.calling import Calling, Waiting
+from lore.llm.scripted import Answer, ScriptedModel
+from lore.model import SESSION, Cause, Memory, new_id
+from lore.transcripts.sources import SOURCES
+from tests.llm.serving import Server, misbehaving
+
+FOLDER = "/gone/ferry"
+FIRST = datetime(2025, 12, 31, 10, tzinfo=UTC)
+NOTHING: dict[str, Any] = {"topics": [], "relations": []}
+QUIET: dict[str, dict[str, Any]] = {
+    "topics": NOTHING,
+    "overview": {"title": "A tree", "overview": "What the tree says in short."},
+    "insight": {"insight": None, "sources": []},
+    "contradictions": {"contradictions": []},
+}
+"""What each question is answered unless a test says otherwise, by a field that only its answer has."""
+
+Told = Callable[..., Memory]
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    with misbehaving() as running:
+        yield running
+
+
+@pytest.fixture
+def told(lore: Lore, tmp_path: Path) -> Told:
+    """A conversation is written down by an agent, and read; the user and the agent speak in turn."""
+
+    def tell(*said: str, session: str = "one", at: datetime = FIRST, by: Lore = lore) -> Memory:
+        lines = [_line(number, text, session, at) for number, text in enumerate(said)]
+        path = tmp_path / f"{session}.jsonl"
+        path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+        assert sum(by.ingest(path, SOURCES["claude-code"]), Ingested()).turns == len(said)
+        [memory] = [
+            one for one in by.select(Filter(kinds=frozenset({SESSION})), 99) if one.session == session
+        ]
+        return memory
+
+    return tell
+
+
+def _line(number: int, text: str, session: str, at: datetime) -> dict[str, Any]:
+    role = "assistant" if number % 2 else "user"
+    moment = at + timedelta(minutes=number)
+    return {
+        "type": role,
+        "message": {"role": role, "content": [{"type": "text", "text": text}]},
+        "uuid": f"{session}-{number}",
+        "timestamp": moment.isoformat(),
+        "cwd": FOLDER,
+        "sessionId": session,
+        "gitBranch": "harbour-works",
+    }
+
+
+def asked_for(prompt: Prompt) -> str:
+    """The field that only the answer to this question has."""
+    assert prompt.schema is not None
+    return next(name for name in QUIET if name in prompt.schema["required"])
+
+
+def answering(**answers: Answer | Callable[[Prompt], Answer]) -> ScriptedModel:
+    """A model that answers each kind of question in its own way."""
+
+    def answer(prompt: Prompt) -> Answer:
+        told = answers.get(name := asked_for(prompt), QUIET[name])
+        return told(prompt) if callable(told) else told
+
+    return ScriptedModel(answer)
+
+
+def asked(model: ScriptedModel, name: str) -> list[Prompt]:
+    """The questions of one kind that it was asked."""
+    return [prompt for prompt in model.prompts if asked_for(prompt) == name]
+
+
+def item(text: str, turns: Sequence[int] = (1,), **more: Any) -> dict[str, Any]:
+    told = {"text": text, "type": "fact", "importance": "medium", "turns": list(turns)}
+    return told | {"entities": [], "replaces": None} | more
+
+
+def topics(*items: dict[str, Any], title: str = "The harbour") -> dict[str, Any]:
+    """An answer with one topic."""
+    topic = {"title": title, "overview": f"{title} in short.", "items": list(items)}
+    return {"topics": [topic], "relations": []}
+
+
+def kept(lore: Lore, text: str, *, days: float = -1.0, trust: float = 0.5, **more: Any) -> Memory:
+    """A statement that is known, from so many days after the conversations; embedded."""
+    at = FIRST.timestamp() + days * 86_400
+    memory = Memory(
+        id=new_id(at),
+        namespace=lore.namespace,
+        kind="fragment",
+        content=text,
+        project=FOLDER,
+        trust=trust,
+        created_at=at,
+        updated_at=lore.clock(),
+        **more,
+    )
+    with lore.store.transaction(lore.namespace, Cause(verb="test"), lore.clock()) as writer:
+        writer.put([memory])
+    lore.settle()
+    return memory
+
+
+def thinking(lore: Lore, model: LanguageModel) -> Lore:
+    return replace(lore, model=model)
+
+
+def budgeted(lore: Lore, model: ScriptedModel, clock: Clock, *, tokens: int) -> Lore:
+    """As the settings would wire it: with a limit for each day, and what was spent in the store."""
+    budget = Budget(limits=Limits(tokens=tokens), ledger=StoreLedger(lore.store, clock), clock=clock)
+    patience = Waiting(clock=clock, sleep=lambda seconds: clock.sleep(seconds=seconds), chance=lambda: 0.0)
+    return thinking(lore, Calling(model, budget, timeout=60, concurrency=1, waiting=patience))
+
+
+def fragments(lore: Lore) -> list[Memory]:
+    """What was distilled, in the order in which it was kept."""
+    found = lore.select(Filter(kinds=frozenset({"fragment"})), 1_000)
+    return sorted((one for one in found if one.source_type == "distilled"), key=lambda one: one.alias)
+
+
+def statements(lore: Lore) -> list[str]:
+    """The single statements that were distilled; topics have a title."""
+    return [memory.content for memory in fragments(lore) if not memory.title]
+
+
+def sound(lore: Lore) -> bool:
+    """Whether the store finds nothing wrong with itself."""
+    return all(finding.passed for finding in lore.check())

@@ -1,0 +1,69 @@
+"""A real small language model, served and set up as a user would: whatever it says, nothing is lost."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from lore import Filter, Query
+from lore.config import load
+from lore.connecting import wire
+from lore.embed.hashing import HashEmbedder
+from lore.engine.consolidation import sleep
+from lore.engine.nights import TURNS
+from lore.engine.spending import StoreLedger
+from tests.engine.consolidate_llm.conftest import Told, fragments, kept, sound
+from tests.llm.serving import small_model
+
+CONTEXT = 1280
+"""Leaves room for an answer of a hundred tokens or so: a model of this size would repeat itself for ever."""
+
+pytestmark = [pytest.mark.model, pytest.mark.timeout(600)]
+
+SAID = (
+    "My cat is called Minka. She eats chicken, no fish.",
+    "I will remember that Minka eats chicken.",
+)
+
+
+def test_a_weak_model_makes_mistakes_but_no_damage(told: Told, tmp_path: Path) -> None:
+    with small_model(CONTEXT) as url:
+        (tmp_path / "config.toml").write_text(f"""
+            [llm]
+            backend = "openai"
+            base_url = "{url}"
+            extraction_model = "small"
+            compression_model = "small"
+            timeout_secs = 45
+            max_concurrency = 1
+        """)
+        lore = wire(load(env={}, data_dir=tmp_path), embedder=HashEmbedder())
+        try:
+            session = told(*SAID, by=lore)
+            kept(lore, "The port of the cat flap is 8001.", days=-3)
+            kept(lore, "The port of the cat flap is 9001.", days=-2)
+            before = {turn.id: turn.content for turn in lore.select(TURNS, 100)}
+            report = sleep(lore, ("digest", "contradict"))
+            left = lore.staged()
+            assert {turn.id: turn.content for turn in lore.select(TURNS, 100)} == before
+            assert sound(lore)
+            assert lore.search(Query(text="Minka", where=Filter(kinds=TURNS.kinds))).hits
+            if left:
+                assert [(one.session.id, one.turns) for one in left] == [(session.id, len(SAID))]
+                assert any(one.trouble or report.remarks for one in left)
+                assert fragments(lore) == []
+            else:
+                assert report.counts["sessions_digested"] == 1
+            for memory in fragments(lore):
+                sources = [link for link in lore.links([memory.id]) if link.type == "derived_from"]
+                assert {link.target for link in sources} <= before.keys()
+            today = StoreLedger(lore.store, lore.clock)
+            assert sum(spent.calls for day in _days(lore.clock()) for spent in today.load(day)) >= 1
+        finally:
+            lore.close()
+
+
+def _days(now: float) -> list[str]:
+    """Today and yesterday: the test may run at midnight."""
+    day = datetime.fromtimestamp(now, UTC)
+    return [f"{day - timedelta(days=back):%Y-%m-%d}" for back in (0, 1)]

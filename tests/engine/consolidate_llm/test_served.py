@@ -1,0 +1,187 @@
+"""A language model behind a real server, set up as a user would: in config.toml and in variables."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from lore import Lore, Query
+from lore.clock import Clock
+from lore.config import Config, load
+from lore.connecting import wire
+from lore.embed.hashing import HashEmbedder
+from lore.engine.consolidation import sleep
+from lore.engine.spending import StoreLedger
+from lore.llm.calling import Calling
+from lore.llm.unusable import UnusableModel
+from tests.engine.consolidate_llm.conftest import Told, fragments, sound, statements
+from tests.llm.serving import Server
+
+SAID = ("How many piers has the harbour?", "Four, and the ferry leaves at noon.")
+KEPT = ["The harbour has four piers.", "The ferry leaves the harbour at noon."]
+
+
+class Opened:
+    """Opens a Lore as its settings say; all are closed in the end."""
+
+    def __init__(self, folder: Path, clock: Clock) -> None:
+        self.folder = folder
+        self.clock = clock
+        self.all: list[Lore] = []
+
+    def __call__(self, toml: str = "", **variables: str) -> Lore:
+        self.folder.mkdir(exist_ok=True)
+        (self.folder / "config.toml").write_text(toml)
+        config = load(env=variables, data_dir=self.folder)
+        self.all.append(wire(config, embedder=HashEmbedder(), clock=self.clock))
+        return self.all[-1]
+
+
+@pytest.fixture
+def opened(tmp_path: Path, clock: Clock) -> Iterator[Opened]:
+    opening = Opened(tmp_path / "home", clock)
+    yield opening
+    for lore in opening.all:
+        lore.close()
+
+
+@pytest.mark.parametrize("backend", ["openai", "anthropic"])
+def test_a_model_that_is_served_digests_what_was_said(
+    opened: Opened, told: Told, server: Server, backend: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    situation = server("useful")
+    monkeypatch.setenv("MY_KEY", "secret-key")
+    settings = f"""
+        [llm]
+        backend = "{backend}"
+        base_url = "{situation.url}/v1"
+        api_key_env = "MY_KEY"
+        extraction_model = "careful"
+        compression_model = "quick"
+    """
+    lore = opened(settings)
+    told(*SAID, by=lore)
+    report = sleep(lore)
+    assert report.remarks == ()
+    assert statements(lore) == KEPT
+    assert lore.staged() == []
+    asked = situation.requests()
+    assert [request["body"]["model"] for request in asked] == ["careful", *["quick"] * (len(asked) - 1)]
+    assert "secret-key" in str(asked[0]["headers"])
+    assert sound(lore)
+
+
+def test_variables_have_the_last_word(opened: Opened, told: Told, server: Server) -> None:
+    situation = server("useful")
+    lore = opened(
+        '[llm]\nbackend = "command"\ncommand = "no-such-command"\n',
+        LORE_LLM_BACKEND="openai",
+        LORE_LLM_BASE_URL=f"{situation.url}/v1",
+        LORE_EXTRACTION_MODEL="m",
+    )
+    told(*SAID, by=lore)
+    sleep(lore, ("digest",))
+    assert statements(lore) == KEPT
+
+
+@pytest.mark.parametrize(
+    ("situation", "words", "attempts"),
+    [
+        ("broken", "is busy or broken (500", 1),
+        ("locked", "refused the key", 0),
+        ("unknown", "knows no such address or model 'm'", 0),
+        ("unpaid", "you have no credit left", 0),
+        ("long", "the text is too long", 1),
+        ("prose", "did not answer with a JSON object", 1),
+        ("wrong", "answered twice what cannot be used", 1),
+        ("declined", "declined to answer", 1),
+    ],
+)
+def test_a_server_that_fails_is_quoted_and_the_turns_wait(
+    opened: Opened, told: Told, server: Server, situation: str, words: str, attempts: int
+) -> None:
+    url = f"{server(situation).url}/v1"
+    lore = opened(
+        LORE_LLM_BACKEND="openai",
+        LORE_LLM_BASE_URL=url,
+        LORE_EXTRACTION_MODEL="m",
+        LORE_LLM_TIMEOUT_SECS="0.4",
+    )
+    told(*SAID, by=lore)
+    report = sleep(lore, ("digest",))
+    assert words in report.remarks[0]
+    assert [(one.turns, one.attempts) for one in lore.staged()] == [(2, attempts)]
+    assert fragments(lore) == []
+    assert sound(lore)
+
+
+def test_what_one_has_spent_the_other_cannot_spend_again(
+    opened: Opened, told: Told, server: Server, clock: Clock
+) -> None:
+    variables = {
+        "LORE_LLM_BACKEND": "openai",
+        "LORE_LLM_BASE_URL": f"{server('useful').url}/v1",
+        "LORE_EXTRACTION_MODEL": "m",
+        "LORE_LLM_DAILY_TOKENS": "8000",
+    }
+    one, other = opened(**variables), opened(**variables)
+    told(*SAID, by=one)
+    sleep(one, ("digest",))
+    [spent] = StoreLedger(other.store, clock).load("2026-01-01")
+    assert (spent.model, spent.calls, spent.tokens) == ("m", 1, 20)
+    StoreLedger(one.store, clock).add("2026-01-01", replace(spent, tokens_in=5_000))
+    told("What is new?", "Nothing.", session="two", by=other)
+    assert "(daily_tokens): 5,027 tokens are spent" in sleep(other, ("digest",)).remarks[0]
+    clock.sleep(days=1)
+    assert sleep(other, ("digest",)).remarks == ()
+    assert other.staged() == []
+
+
+@pytest.mark.parametrize(
+    ("toml", "words"),
+    [
+        ('[llm]\nbackend = "gpt"\n', "unknown backend 'gpt'; known: anthropic, auto, command, none, openai"),
+        ('[llm]\nbackend = "openai"\nbase_url = "localhost:11434"\n', "base_url must be an address"),
+        ('[llm]\nbase_url = "http://localhost:11434"\n', 'Set backend to "openai" or "anthropic"'),
+        ('[llm]\nbackend = "command"\ncommand = "\'"\n', "command must be a command line"),
+    ],
+)
+def test_a_mistake_in_the_settings_keeps_nobody_from_searching(
+    opened: Opened, told: Told, toml: str, words: str
+) -> None:
+    lore = opened(toml)
+    told(*SAID, by=lore)
+    assert lore.search(Query(text="harbour")).hits
+    assert isinstance(lore.model, UnusableModel)
+    assert words in lore.model.trouble
+    [remark] = sleep(lore).remarks
+    assert words in remark
+    assert words in str(lore.status().last_run)
+    assert [one.attempts for one in lore.staged()] == [0]
+    assert fragments(lore) == []
+
+
+def test_unasked_there_is_no_model_without_a_key_and_a_dollar_a_day_with_one(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    assert opened().model is None
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "k")
+    model = opened().model
+    assert isinstance(model, Calling)
+    assert model.model("extraction") == Config().extraction_model
+    assert (model.budget.limits.dollars, model.budget.limits.tokens) == (1.0, 0)
+    assert opened('[llm]\nbackend = "none"\n').model is None
+
+
+def test_a_key_for_one_company_is_not_shown_to_another(
+    opened: Opened, told: Told, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    situation = server("useful")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "secret-key")
+    lore = opened(LORE_LLM_BACKEND="openai", LORE_LLM_BASE_URL=f"{situation.url}/v1")
+    told(*SAID, by=lore)
+    sleep(lore, ("digest",))
+    assert statements(lore) == KEPT
+    assert "secret-key" not in str(situation.requests())
