@@ -13,10 +13,13 @@ from lore.embed.hashing import HashEmbedder
 
 
 @pytest.fixture(autouse=True, scope="session")
-def strangers() -> Iterator[None]:
-    """Daemons of tests leave the conversations of whoever runs the tests alone."""
+def strangers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Tests leave the conversations of whoever runs them alone, ask no language model of theirs, and stand
+    in nobody's repository."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LORE_INGEST_PAUSED", "yes")
+        patch.setenv("LORE_LLM_BACKEND", "none")
+        patch.chdir(tmp_path_factory.mktemp("nowhere"))
         yield
 
 

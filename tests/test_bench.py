@@ -72,3 +72,106 @@ def test_ingest_reads_transcripts_once_and_finds_new_lines(tmp_path: Path) -> No
     assert figures["first"]["turns"] == figures["turns"] > 0
     assert figures["second"]["turns"] == figures["second"]["bytes"] == 0
     assert len(figures["append_to_found_ms"]) == 5
+
+
+def facts_of_two_pools(folder: Path) -> Path:
+    """Who leads what, told in order; in the second pool one of them is replaced by a newer one."""
+    leaders = {"north": ["Ada Quill", "Bo Finch"], "south": ["Cy Marsh", "Di Rook", "Ed Wren"]}
+    told = [
+        {"id": f"{pool}/{at}", "group": pool, "seq": at, "text": f"The captain of Ship {pool} is {name}."}
+        for pool, names in leaders.items()
+        for at, name in enumerate(names)
+    ]
+    noise = [
+        {"id": f"{pool}/{at}", "group": pool, "seq": at, "text": f"Harbour {at} has {at} cranes in a row."}
+        for pool in leaders
+        for at in range(10, 20)
+    ]
+    asked = [
+        {
+            "id": f"{type}/{pool}",
+            "group": pool,
+            "query": f"Who is the captain of Ship {pool}?",
+            "type": type,
+            "evidence_ids": [f"{pool}/{len(names) - 1}"],
+            "stale_ids": [f"{pool}/{at}" for at in range(len(names) - 1)],
+            "evidence_complete": True,
+        }
+        for pool, names in leaders.items()
+        for type in ("single-hop", "multi-hop")
+    ]
+    asked.append({**asked[0], "id": "unknown", "evidence_ids": [], "evidence_complete": False})
+    for name, lines in (("corpus", noise + told), ("questions", asked)):
+        text = "".join(json.dumps(line) + "\n" for line in lines)
+        (folder / f"{name}.jsonl").write_text(text)
+    return folder
+
+
+def test_facts_finds_the_newest_first_after_consolidation(tmp_path: Path) -> None:
+    report = tmp_path / "facts.json"
+    run("bench.facts", str(facts_of_two_pools(tmp_path)), "--model", "hash", "--json", str(report))
+    figures = json.loads(report.read_text())
+    assert [(pool["pool"], pool["facts"], pool["questions"]) for pool in figures["pools"]] == [
+        ("north", 12, 2),
+        ("south", 13, 2),
+    ]
+    after = figures["scores"]["search, after"]
+    assert after["single-hop fresh-first"] == after["single-hop R@1"] == after["multi-hop all@5"] == 100
+    assert after["single-hop stale@1"] == 0
+    assert sum(pool["consolidation"]["counts"]["contradictions_resolved"] for pool in figures["pools"]) == 3
+
+
+def test_consolidate_times_every_phase_of_three_nights(tmp_path: Path) -> None:
+    report = tmp_path / "consolidate.json"
+    run("bench.consolidate", "--sizes", "100,200", "--sessions", "2", "--json", str(report))
+    figures = json.loads(report.read_text())
+    *memories, conversations = figures["rows"]
+    assert [row["size"] for row in memories] == [100, 200]
+    for row in memories:
+        assert row["first"]["merge"]["counts"]["roots_merged"] > 0
+        assert row["first"]["contradict"]["counts"]["contradictions_resolved"] > 0
+        assert row["first"]["decay"]["counts"]["edges_pruned"] > 0
+        changed = [cost["counts"] for name, cost in row["second"].items() if name != "relevance"]
+        assert not any(changed)
+    assert conversations["first"]["digest"]["counts"]["sessions_digested"] == 2
+    assert not conversations["second"]["digest"]["counts"]
+    assert "merge, first, 100 to 200" in figures["growth"]
+
+
+def talk_and_passages(folder: Path) -> Path:
+    """A conversation of two people in one group, passages that nobody says in another."""
+    said = ["I moved to Lisbon.", "How is the weather there?", "My dog is called Rex.", "I paint boats."]
+    talk = [
+        {"id": f"t{number}", "text": text, "group": "talk", "time": f"2026-01-0{number + 1}T10:00:00",
+         "speaker": ("Anna", "Ben")[number % 2], "session": "s1", "seq": number}
+        for number, text in enumerate(said)
+    ]  # fmt: skip
+    passages = [
+        {"id": f"p{number}", "text": f"{name} is a river.", "group": "rivers", "time": None, "speaker": None,
+         "session": f"p{number}", "seq": number}
+        for number, name in enumerate(("Elbe", "Danube", "Rhine"))
+    ]  # fmt: skip
+    asked = [
+        {"id": "q1", "group": "talk", "query": "Who moved to Lisbon?", "evidence_ids": ["t0"], "type": "who"},
+        {"id": "q2", "group": "talk", "query": "Who paints boats?", "evidence_ids": ["t3"], "type": "who",
+         "max_seq": 0},
+        {"id": "q3", "group": "rivers", "query": "What is the Danube?", "evidence_ids": ["p1"],
+         "type": "what", "stale_ids": ["p0"]},
+        {"id": "q4", "group": "rivers", "query": "Unknown?", "evidence_ids": [], "type": "what"},
+    ]  # fmt: skip
+    for name, lines in (("corpus", talk + passages), ("questions", asked)):
+        (folder / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return folder
+
+
+def test_retrieval_judges_what_existed_and_compares_with_others(tmp_path: Path) -> None:
+    report = tmp_path / "retrieval.json"
+    asked = ("bench.retrieval", str(talk_and_passages(tmp_path)), "--model", "hash", "--json", str(report))
+    shown = run(*asked)
+    rows = {row["id"]: row["scores"] for row in json.loads(report.read_text())["questions"]}
+    assert rows.keys() == {"q1", "q2", "q3"}
+    assert all(rows["q1"][system]["R@1"] == 1.0 for system in ("lore", "bm25"))
+    assert all(scores["R@20"] == 0.0 for scores in rows["q2"].values())
+    assert rows["q3"]["lore"]["fresh first"] == rows["q3"]["lore"]["nDCG@10"] == 1.0
+    assert "against bm25" in shown
+    assert "nDCG@10 +0.0 [+0.0, +0.0]" in run(*asked[:-2], "--baseline", str(report), "--alone")

@@ -5,13 +5,20 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from lore.config import Config, Tuning, load
+from lore.config import Config, Sleeping, Tuning, load
 from lore.embed import Embedder, open_embedder
 from lore.engine import Lore
 from lore.engine.background import Background
 from lore.engine.sense import Sense
+from lore.engine.spending import StoreLedger
+from lore.environment import of_clients
+from lore.errors import Invalid
+from lore.llm import language_model
+from lore.llm.base import LanguageModel, Price, Settings
+from lore.llm.calling import Waiting
+from lore.llm.unusable import UnusableModel
 from lore.ranking.policy import POLICIES, Policy
-from lore.store import BACKENDS
+from lore.store import BACKENDS, Store
 
 
 def connect(path: str | Path | None = None, *, namespace: str | None = None) -> Lore:
@@ -49,6 +56,7 @@ def wire(
         tuning=config,
         policies=_tuned(config),
         background=background,
+        model=_model(config, store, clock),
     )
 
 
@@ -56,6 +64,34 @@ def tailored(lore: Lore, config: Config, *, patient: bool = False) -> Lore:
     """The same Lore, with the settings of one of its clients. patient: it waits for the model."""
     sense = lore.sense.patiently() if patient else lore.sense
     return replace(lore, sense=sense, namespace=config.namespace, tuning=config, policies=_tuned(config))
+
+
+def _model(config: Sleeping, store: Store, clock: Callable[[], float]) -> LanguageModel | None:
+    """The language model of the settings, if any. A mistake in them keeps nobody from searching: who
+    consolidates is told of it."""
+    key = of_clients((config.api_key_env,)).get(config.api_key_env, "")
+    ledger, waiting = StoreLedger(store, clock), Waiting(clock=clock)
+    try:
+        return language_model(_thinking(config), key, ledger=ledger, waiting=waiting)
+    except Invalid as wrong:
+        return UnusableModel(str(wrong))
+
+
+def _thinking(config: Sleeping) -> Settings:
+    """What a user has set about language models."""
+    return Settings(
+        backend=config.llm_backend,
+        base_url=config.llm_base_url,
+        api_key_env=config.api_key_env,
+        extraction_model=config.extraction_model,
+        compression_model=config.compression_model,
+        timeout_secs=config.llm_timeout_secs,
+        max_concurrency=config.llm_max_concurrency,
+        daily_tokens=config.llm_daily_tokens,
+        daily_dollars=config.llm_daily_dollars,
+        command=config.llm_command,
+        prices={name: Price(tokens_in=read, tokens_out=written) for name, read, written in config.llm_prices},
+    )
 
 
 def _tuned(tuning: Tuning) -> dict[str, Policy]:

@@ -55,3 +55,15 @@ class Command:
             out, _ = process.communicate(timeout=60)
         assert process.returncode == 0
         return out.decode()
+
+
+def read_to_the_end(terminal: int) -> bytes:
+    """What a process writes to the other side of a terminal, until it closes that."""
+    shown = b""
+    try:
+        while part := os.read(terminal, 4096):
+            shown += part
+    except OSError:  # Linux says so when the other side is closed
+        pass
+    os.close(terminal)
+    return shown

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.doors.command import Command
+from tests.doors.command import Command, read_to_the_end
 
 LIMIT_SECONDS = 60
 
@@ -58,14 +58,8 @@ def on_a_terminal(run: Command, *args: str, env: dict[str, str] | None = None) -
     ours, theirs = pty.openpty()
     with run.start(*args, env=env, stdout=theirs, stderr=subprocess.DEVNULL) as process:
         os.close(theirs)
-        shown = b""
-        try:
-            while part := os.read(ours, 4096):
-                shown += part
-        except OSError:  # Linux says so when the other side is closed
-            pass
+        shown = read_to_the_end(ours)
         assert process.wait(LIMIT_SECONDS) == 0
-    os.close(ours)
     return shown.decode()
 
 

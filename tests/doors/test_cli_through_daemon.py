@@ -124,7 +124,7 @@ MASKS = (
     (r"\b\d{10}\.\d+", "<time>"),
     (r"\([\d.]+ [KM]B\)", "<size>"),
     (r'"size_bytes": \d+', "<size>"),
-    (r"daemon      (not running|running .*)", "<daemon>"),
+    (r"daemon +(not running|running .*)", "<daemon>"),
     (r'"daemon": \{[^}]*\}', "<daemon>"),
 )
 

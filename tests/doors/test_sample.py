@@ -1,5 +1,7 @@
 """The sample: a small story for an empty store, told through the public verbs."""
 
+from dataclasses import replace
+
 from lore import Draft, Lore, Query
 from lore.doors.sample import load_sample
 from lore.model import Branch
@@ -41,3 +43,8 @@ def test_a_store_in_use_is_left_alone(lore: Lore) -> None:
 def test_a_store_whose_memories_were_all_forgotten_is_not_empty(lore: Lore) -> None:
     lore.forget([lore.remember(Draft(content="mine")).id])
     assert load_sample(lore) == 0
+
+
+def test_the_sample_belongs_to_no_project_wherever_it_is_loaded(lore: Lore) -> None:
+    load_sample(replace(lore, project="example.org/harbour/ferry"))
+    assert lore.projects() == {}

@@ -8,7 +8,12 @@ from typing import Any
 
 import pytest
 
+from lore.config import Config
+from lore.connecting import wire
 from lore.doors.looking import described
+from lore.embed.hashing import HashEmbedder
+from lore.engine.nights import ATTEMPTS, DIGEST
+from lore.model import Cause
 from tests.doors.command import Command
 from tests.doors.resident import short_folder
 from tests.doors.test_cli_through_daemon import no_way_to_the_store, running
@@ -71,7 +76,8 @@ def test_sessions_are_listed_latest_first_with_client_project_turns_and_title(ru
     id, _, _, client, project, turns, title = codex.split(maxsplit=6)
     assert called(run, title)["id"].startswith(id)
     assert (client, project, turns, title) == ("codex", "proj-codex", "5", "CODEX-PROMPT say hi")
-    assert called(run, title)["project"] == "proj-codex"
+    told = called(run, title)
+    assert (told["project"], told["project_name"]) == ("/home/dev/proj-codex", "proj-codex")
 
 
 def test_the_list_can_be_short_and_says_so(run: Command) -> None:
@@ -93,8 +99,8 @@ def test_what_was_not_read_yet_can_be_read(empty: Command) -> None:
         result = empty(command)
         assert result.stdout == ""
         assert "`lore ingest`" in result.stderr
-    assert empty.document("sessions") == {"count": 0, "sessions": []}
-    assert empty.document("staged") == {"staged_turns": 0, "sessions": []}
+    assert empty.document("sessions") == {"projects": None, "count": 0, "sessions": []}
+    assert empty.document("staged") == {"projects": None, "staged_turns": 0, "sessions": []}
 
 
 # --- one of them
@@ -197,12 +203,65 @@ def test_every_turn_waits_to_be_digested(run: Command) -> None:
     assert len(lines) == len(TURNS)
 
 
-def test_turns_of_a_forgotten_session_still_wait(empty: Command, tmp_path: Path) -> None:
+def test_a_forgotten_session_does_not_wait(empty: Command, tmp_path: Path) -> None:
     id = told(empty, tmp_path, {"type": "text", "text": "go on"})
+    assert empty("staged").stdout.startswith("1 turn of 1 session waits to be digested.\n")
     empty("forget", id)
+    assert empty.document("staged")["staged_turns"] == 0
+
+
+def test_what_was_digested_does_not_wait_any_longer(
+    empty: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    id = told(empty, tmp_path, {"type": "text", "text": "We decided to use Postgres for the ferry."})
+    said = "1 conversation goes on: it is digested when it has been quiet for 300 s"
+    assert said in empty("consolidate").stderr
+    monkeypatch.setenv("LORE_IDLE_THRESHOLD", "0")
+    assert "goes on" not in empty("consolidate").stderr
+    assert empty.document("staged") == {"projects": None, "staged_turns": 0, "sessions": []}
+    with (tmp_path / "told.jsonl").open("a") as file:
+        line = {"role": "user", "message": {"content": [{"type": "text", "text": "go on"}]}}
+        file.write(json.dumps(line) + "\n")
+    empty("ingest", str(tmp_path / "told.jsonl"), "--source", "cursor-cli")
+    [one] = empty.document("staged")["sessions"]
+    assert (one["id"], one["staged_turns"]) == (id, 1)
+
+
+def fail(run: Command, id: str, attempts: int) -> None:
+    """As if it had been tried so often in vain."""
+    lore = wire(Config(data_dir=run.data_dir), embedder=HashEmbedder())
+    with lore.store.transaction(lore.namespace, Cause(verb="test"), lore.clock()) as writer:
+        again = lore.clock() + 3600
+        writer.note(DIGEST + id, {"attempts": attempts, "retry_at": again, "trouble": "no answer \a" * 20})
+    lore.close()
+
+
+def test_what_could_not_be_digested_says_why_and_can_be_tried_again(empty: Command, tmp_path: Path) -> None:
+    id = told(empty, tmp_path, {"type": "text", "text": "go on"})
+    fail(empty, id, 1)
+    *_, trouble = empty("staged").stdout.splitlines()
+    assert re.match(rf"  tried 1 of {ATTEMPTS} times, again after [-\d :]+: no answer", trouble)
+    assert len(trouble) <= 80
+    assert "\a" not in trouble
+    fail(empty, id, ATTEMPTS)
     result = empty("staged")
-    assert result.stdout == "1 turn of 0 sessions waits to be digested.\n"
-    assert result.stderr == "with 1 turn whose session was forgotten\n"
+    assert f"  given up after {ATTEMPTS} tries: no answer" in result.stdout
+    assert "lore staged --retry" in result.stderr
+    [one] = empty.document("staged")["sessions"]
+    assert (one["attempts"], one["given_up"]) == (ATTEMPTS, True)
+    assert one["trouble"].startswith("no answer")
+    assert empty("staged", "--retry").stdout == "1 conversation will be tried again.\n"
+    assert empty("staged", "--retry").stderr == "No conversation has failed.\n"
+    assert "has not failed" in empty("staged", "--retry", id[:8]).stderr
+    assert "tries" not in empty("staged").stdout
+    fail(empty, id, ATTEMPTS)
+    assert empty.document("staged", "--retry", id) == {"retried": [id], "not_failed": []}
+    [one] = empty.document("staged")["sessions"]
+    assert (one["attempts"], one["given_up"], one["retry_at"]) == (0, False, None)
+
+
+def test_an_id_is_only_for_another_try(empty: Command) -> None:
+    assert "an ID is for --retry" in empty("staged", "abc", code=1).stderr
 
 
 # --- through a daemon

@@ -7,7 +7,7 @@ import pytest
 
 from lore import Draft, Lore, LoreError, Tie
 from lore.clock import Clock
-from lore.config import Tuning
+from lore.config import Sleeping
 from lore.surfaces import SURFACES, Reply
 
 TOOLS = SURFACES["scored"].tools
@@ -44,7 +44,7 @@ def shown(lore: Lore, id: str) -> Any:
 
 
 def tuned(lore: Lore, **numbers: Any) -> Lore:
-    return replace(lore, tuning=replace(Tuning(), **numbers))
+    return replace(lore, tuning=replace(Sleeping(), **numbers))
 
 
 def test_the_ten_tools_are_there_in_order() -> None:

@@ -154,7 +154,7 @@ class Clients:
     async def _speak(self, client: Client, stream: ByteStream, rest: bytes) -> None:
         """The Model Context Protocol."""
         surfaces = surfaces_named(client.config.surfaces)
-        lore = tailored(self._lore, client.config)
+        lore = await self._lore_of(client)
         self._lore.background.sweep_also(client.config.namespace, client.config)
         await anyio.to_thread.run_sync(take_over, lore, client.config, surfaces)
         with Offer(lore, surfaces, self._workers, self._audience) as offer:
@@ -164,7 +164,7 @@ class Clients:
 
     async def _obey(self, client: Client, stream: ByteStream, rest: bytes) -> None:
         """The verbs themselves, one after the other, for a person who waits for the best answer."""
-        lore = tailored(self._lore, client.config, patient=True)
+        lore = await self._lore_of(client, patient=True)
         lore = lore.within(client.config.namespace, surface="cli")
         await stream.send(said("welcome", _self()))
         async with anyio.create_task_group() as until:
@@ -175,6 +175,11 @@ class Clients:
                     await stream.send(BEGUN)
                     await stream.send(await anyio.to_thread.run_sync(answered, lore, line))
             until.cancel_scope.cancel()
+
+    async def _lore_of(self, client: Client, patient: bool = False) -> Lore:
+        """With its settings, at work where it is."""
+        lore = tailored(self._lore, client.config, patient=patient)
+        return await anyio.to_thread.run_sync(lore.at_work_in, client.fields.get("folder", ""))
 
     def _followed(self, client: Client, message: JSONRPCMessage) -> None:
         client.listens |= isinstance(message, JSONRPCRequest) and message.method in LISTENING

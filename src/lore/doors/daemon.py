@@ -19,17 +19,18 @@ from anyio.abc import Listener, SocketAttribute, SocketListener, SocketStream, T
 
 from lore.config import IGNORE_LIST, Config
 from lore.connecting import wire
+from lore.doors.asleep import language_models
 from lore.doors.clients import Clients
 from lore.doors.dozing import doze
 from lore.doors.gathering import Gathering
 from lore.doors.locking import Held, holding, still_holding
+from lore.doors.nights import Nights
 from lore.doors.place import LOOPBACK, Place
 from lore.doors.speech import FINISH_SECONDS
 from lore.doors.state import State, write_whole
 from lore.engine import Lore
 from lore.environment import of_clients
-from lore.errors import Unavailable
-from lore.model import TURN, Filter
+from lore.errors import LoreError, Unavailable
 from lore.transcripts.sources import VARIABLES, chosen
 from lore.version import VERSION
 
@@ -38,6 +39,10 @@ WAIT_SECONDS = 20.0
 LAST_SECONDS = FINISH_SECONDS + 2
 """After which a connection that does not end is cut."""
 LOOK_EVERY_SECONDS = 1.0
+LISTEN_EVERY_SECONDS = 2.0
+"""How often it is looked whether a consolidation is due."""
+SPARED = 50
+"""So many times as long as a look took passes before the next."""
 BACKLOG = 256
 MANY_FILES = 10_000
 OWNER = 0o600
@@ -95,6 +100,7 @@ class Daemon:
         wanted = chosen(config.ingest_sources)
         ignore_list = config.data_dir / IGNORE_LIST
         self._gathering = Gathering(lore, wanted, Path.home(), of_clients(VARIABLES), ignore_list)
+        self._nights = Nights(lore)
 
     async def serve(self) -> None:
         stopping = anyio.Event()
@@ -105,10 +111,12 @@ class Daemon:
             chores.start_soon(_stop_on_signal, stopping)
             chores.start_soon(self._rest, stopping)
             chores.start_soon(self._gather)
+            chores.start_soon(self._consolidate)
             self._state.begin()
             async with anyio.create_task_group() as connections:
                 await self._accept(connections, token, stopping)
                 logger.info("stopping: what has begun is finished")
+                self._nights.end()
                 connections.cancel_scope.deadline = anyio.current_time() + LAST_SECONDS
             self._gathering.end()
             chores.cancel_scope.cancel()
@@ -142,6 +150,19 @@ class Daemon:
                 self._clients.used()
                 logger.info("read %d new turns, %d new sessions", done.turns, done.sessions)
 
+    async def _consolidate(self) -> None:
+        """Digest what was read and put the trees in order, whenever that is due."""
+        while self._nights.wanted:
+            began = anyio.current_time()
+            try:
+                if await anyio.to_thread.run_sync(self._nights.due):
+                    with self._state.doing("consolidating"):
+                        await anyio.to_thread.run_sync(self._nights.sleep)
+                    began = anyio.current_time()
+            except (LoreError, OSError) as trouble:
+                logger.warning("consolidation waits: %s", trouble)
+            await anyio.sleep(max(LISTEN_EVERY_SECONDS, SPARED * (anyio.current_time() - began)))
+
     async def _rest(self, stopping: anyio.Event) -> None:
         """When nobody has asked for anything for a while, doze, or at least give memory back."""
         limit = self._config.idle_minutes * 60
@@ -149,14 +170,23 @@ class Daemon:
             await anyio.sleep(max(limit - self._clients.idle_seconds, LOOK_EVERY_SECONDS))
             if self._clients.idle_seconds < limit:
                 continue
-            about = await anyio.to_thread.run_sync(self.describe)
-            if CAN_DOZE and not self._clients.listening and not about["pending"]:
+            began = anyio.current_time()
+            if CAN_DOZE and not self._clients.listening and await anyio.to_thread.run_sync(self._tired):
+                about = await anyio.to_thread.run_sync(self.describe)
+                if self._clients.idle_seconds < limit:
+                    continue
                 self._about = json.dumps(about)
                 stopping.set()
                 return
-            if about["model"] == "ready":
+            if self._lore.sense.state == "ready" and not self._nights.at_work:
                 await anyio.to_thread.run_sync(self._lore.release)
                 logger.info("idle: the model and the index are released")
+            await anyio.sleep(SPARED * (anyio.current_time() - began))
+
+    def _tired(self) -> bool:
+        """Whether nothing is left to do: all that was said is embedded, and digested as far as it can be."""
+        store, sense = self._lore.store, self._lore.sense
+        return not store.pending(sense.model) and not self._nights.keeps_awake()
 
     def describe(self) -> Mapping[str, Any]:
         """All that there is to know about this daemon."""
@@ -171,12 +201,13 @@ class Daemon:
             "uptime_seconds": time.time() - self._started_at,
             "memories": status.counts.memories,
             "pending": status.pending,
-            "staged_turns": self._lore.count(Filter(kinds=frozenset({TURN}))),
-            "last_consolidation_at": None,
+            "staged_turns": status.staged_turns,
+            "last_consolidation_at": status.last_run["began_at"] if status.last_run else None,
             "store": status.location,
             "socket": self._address,
             "http": None,
             "model": self._lore.sense.state,
+            "language_model": language_models(self._lore),
             "clients": self._clients.portraits(),
         }
 

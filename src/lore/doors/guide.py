@@ -8,7 +8,7 @@ import textwrap
 from pathlib import Path
 
 from lore.config import Config
-from lore.model import Status
+from lore.health import Status
 
 GUIDE = """\
 Lore {version} is ready.

@@ -12,7 +12,8 @@ BUSY = "busy"
 
 KNOWN = (
     *("state", "mode", "pid", "version", "started_at", "uptime_seconds", "memories", "pending"),
-    *("staged_turns", "last_consolidation_at", "store", "socket", "http", "model", "clients"),
+    *("staged_turns", "last_consolidation_at", "store", "socket", "http", "model"),
+    *("language_model", "clients"),
 )
 NONE: dict[str, Any] = {"running": False, **dict.fromkeys(KNOWN)}
 """What there is to say where no daemon runs."""

@@ -30,6 +30,7 @@ from lore.connecting import wire
 from lore.doors.speech import Speech
 from lore.doors.watching import Audience, Watching
 from lore.engine import Lore
+from lore.environment import folder
 from lore.errors import LoreError
 from lore.surfaces import Surface, Tool, surfaces_named
 from lore.text import listed, preview
@@ -46,7 +47,7 @@ logger = logging.getLogger(__name__)
 def serve(config: Config) -> None:
     """Serve until the client closes stdin or the process is told to stop."""
     surfaces = surfaces_named(config.surfaces)
-    lore = wire(config, patient=False)
+    lore = wire(config, patient=False).at_work_in(folder())
 
     def stop(signum: int, frame: FrameType | None) -> None:
         """Let the write at hand finish, then go: a thread that waits for a line on stdin cannot be woken."""

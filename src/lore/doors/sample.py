@@ -42,5 +42,6 @@ def _draft(item: Mapping[str, Any], parent: str | None) -> Draft:
         importance=item.get("importance", 0.5),
         parent=parent,
         source=SOURCE,
+        project="",
         at_once=True,
     )

@@ -1,4 +1,4 @@
-"""spelling: values as JSON and back, the same on the other side. Only the nouns of `lore.model` can be made.
+"""spelling: values as JSON and back, the same on the other side. Only our own nouns can be made.
 
 What JSON knows is spelled as it is. All else is an object that says under the key TAG what it is: a noun with
 its fields, or a tuple, set, mapping, path or odd number with what it is made of.
@@ -13,7 +13,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from lore import model
+from lore import health, model
 from lore.errors import Invalid
 
 TAG = ""
@@ -22,7 +22,9 @@ LARGEST = 1 << 63
 """Whole numbers beyond this fit into no store."""
 
 NOUNS: dict[str, type] = {
-    name: noun for name, noun in vars(model).items() if isinstance(noun, type) and is_dataclass(noun)
+    name: noun
+    for name, noun in (vars(model) | vars(health)).items()
+    if isinstance(noun, type) and is_dataclass(noun)
 }
 MAKING: dict[str, tuple[type, Callable[[Any], object]]] = {
     "tuple": (list, tuple),

@@ -8,7 +8,7 @@ import time
 
 from lore.doors.locking import held, holding
 from lore.doors.place import Place
-from lore.environment import for_resident
+from lore.environment import for_resident, variables
 from lore.errors import Unavailable
 from lore.version import VERSION
 
@@ -24,6 +24,13 @@ CHILDREN: "list[subprocess.Popen[bytes]]" = []
 RESIDENT = (
     *("LORE_EMBEDDING_MODEL", "LORE_VECTOR_STORE", "LORE_IDLE_MINUTES"),
     *("LORE_INGEST_SOURCES", "LORE_INGEST_PAUSED", "LORE_INGEST_POLL_SECONDS"),
+    *("LORE_CONSOLIDATION_INTERVAL", "LORE_IDLE_SESSIONS", "LORE_IDLE_THRESHOLD"),
+    *("LORE_MAX_TURNS_PER_EXTRACTION", "LORE_MAX_CHARS_PER_EXTRACTION"),
+    *("LORE_MERGE_THRESHOLD", "LORE_SIMILARITY_THRESHOLD"),
+    *("LORE_EDGE_DECAY_DAYS", "LORE_PRUNE", "LORE_PRUNE_AGE_DAYS", "LORE_MIN_RELEVANCE_PRUNE"),
+    *("LORE_LLM_BACKEND", "LORE_LLM_BASE_URL", "LORE_API_KEY_ENV", "LORE_LLM_COMMAND"),
+    *("LORE_EXTRACTION_MODEL", "LORE_COMPRESSION_MODEL", "LORE_LLM_TIMEOUT_SECS"),
+    *("LORE_LLM_MAX_CONCURRENCY", "LORE_LLM_DAILY_TOKENS", "LORE_LLM_DAILY_DOLLARS"),
 )
 """The variables that are a daemon's own; all others belong to a client and come with its hello."""
 
@@ -144,13 +151,18 @@ def spawned(place: Place) -> "subprocess.Popen[bytes]":
             stdout=log,
             stderr=log,
             cwd=place.home,
-            env=for_resident(RESIDENT),
+            env=for_resident((*RESIDENT, *_keys())),
             start_new_session=True,
         )
     finally:
         os.close(log)
     CHILDREN.append(process)
     return process
+
+
+def _keys() -> list[str]:
+    """The variables that hold somebody's key, should it be called as if it were a setting."""
+    return [name for name in variables() if name.endswith("_KEY")]
 
 
 def last_words(place: Place, since: int) -> str:

@@ -16,25 +16,30 @@ class State:
     def __init__(self, path: str) -> None:
         self._path = path
         self.mode = "local"
-        self.now: Doing = "idle"
+        self._doing: list[Doing] = []
+
+    @property
+    def now(self) -> Doing:
+        """What was begun last of all that goes on."""
+        return self._doing[-1] if self._doing else "idle"
 
     def begin(self) -> None:
-        self._say("idle")
+        self._say()
 
     @contextmanager
     def doing(self, what: Doing) -> Iterator[None]:
-        """Say so while the block runs."""
-        before = self.now
-        self._say(what)
+        """Say so while the block runs; another one may begin before and end in it."""
+        self._doing.append(what)
+        self._say()
         try:
             yield
         finally:
-            self._say(before)
+            self._doing.remove(what)
+            self._say()
 
-    def _say(self, what: Doing) -> None:
+    def _say(self) -> None:
         """Whole or not at all: whoever reads it never sees half a file."""
-        self.now = what
-        document = {"state": what, "pid": os.getpid(), "updated_at": int(time.time()), "mode": self.mode}
+        document = {"state": self.now, "pid": os.getpid(), "updated_at": int(time.time()), "mode": self.mode}
         write_whole(self._path, json.dumps(document))
 
 

@@ -12,7 +12,7 @@ from lore.doors.cli.flags import Flags, json_option
 from lore.doors.cli.opening import opened
 from lore.doors.cli.terminal import note, visible
 from lore.errors import Unavailable
-from lore.model import Finding
+from lore.health import Finding
 
 if TYPE_CHECKING:
     from lore.engine import Lore

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from lore.doors.cli.ids import shortened
+from lore.doors.cli.naming import names
 from lore.doors.cli.terminal import line, width, wrapped
 from lore.model import Hit
 from lore.text import label_of
@@ -17,6 +18,7 @@ PREVIEW_WIDTH = 80
 NARROWEST_WAY = 13
 ARROW = " › "
 INDENT = "    "
+REPLACED = "replaced by"
 
 
 def show_hits(lore: "Lore", hits: Sequence[Hit], format: str | None, why: bool) -> None:
@@ -25,9 +27,13 @@ def show_hits(lore: "Lore", hits: Sequence[Hit], format: str | None, why: bool) 
         click.echo("".join(f"{hit.memory.id}\n" for hit in hits), nl=False)
         return
     short = shortened(lore, [hit.memory.id for hit in hits])
+    newer = [hit.memory.superseded_by for hit in hits if hit.memory.superseded_by is not None]
+    called = names(lore, newer, len(INDENT + REPLACED) + 3)
+    replaced_by = {id: f"{click.style(REPLACED, fg='red')} {name}" for id, name in called.items()}
     for rank, hit in enumerate(hits, 1):
         click.echo(_head(rank, hit, short[hit.memory.id], format))
-        for text in (*_body(hit, format), *(_reasons(hit) if why else ())):
+        replaced = [] if hit.memory.superseded_by is None else [replaced_by[hit.memory.superseded_by]]
+        for text in (*replaced, *_body(hit, format), *(_reasons(hit) if why else ())):
             click.echo(INDENT + text)
 
 

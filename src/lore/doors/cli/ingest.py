@@ -1,5 +1,6 @@
 """ingest: transcripts of agents → turns, with a bar for what takes long and a word on what came of it."""
 
+import time
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
@@ -10,11 +11,13 @@ import click
 from lore.doors.cli.flags import Flags, json_option
 from lore.doors.cli.opening import directly, settings
 from lore.doors.cli.progress import document_read, read_all, show_read
-from lore.doors.cli.terminal import plural
+from lore.doors.cli.terminal import note, plural
+from lore.doors.cli.times import moment
 from lore.environment import of_clients
 from lore.errors import Invalid
 
 if TYPE_CHECKING:
+    from lore.engine.ingest import Ingested
     from lore.transcripts.ignoring import Ignoring
     from lore.transcripts.sources import Source
 
@@ -22,23 +25,48 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--source", "names", metavar="NAME", multiple=True, help="Only this client; may be repeated.")
+@click.option(
+    "--since", metavar="WHEN", help="Only transcripts written since 2026-01-31, or 30m, 3h, 7d, 2w ago."
+)
+@click.option(
+    "--once/--follow", default=True, help="Read once (the default), or go on as agents write, until Ctrl-C."
+)
 @json_option
 @click.pass_obj
-def ingest(flags: Flags, paths: Sequence[Path], names: Sequence[str], as_json: bool) -> None:
+def ingest(
+    flags: Flags, paths: Sequence[Path], names: Sequence[str], since: str | None, once: bool, as_json: bool
+) -> None:
     """Read what agents wrote down of their conversations.
 
-    Without a PATH, all transcripts of all known clients. What was read before is not read again.
+    Without a PATH, all transcripts of all known clients; a folder stands for the transcripts in it. What was
+    read before is not read again. A running daemon does the same by itself.
     """
     sources = import_module("lore.transcripts.sources")
     wanted = [sources.named(name) for name in names] or list(sources.SOURCES.values())
-    files = _given(paths, wanted if names else None) if paths else _found(wanted)
+    after = 0.0 if since is None else moment(since, time.time())
+    left_out = 0
+    if once:
+        found = _given(paths, wanted if names else None) if paths else _found(wanted)
+        files = [(path, source) for path, source in found if not _older(path, source, after)]
+        left_out = len(found) - len(files)
+        total, failed = _read(flags, files)
+        count = len(files)
+    elif paths:
+        raise Invalid("--follow reads where the clients write; a PATH can only be read once")
+    else:
+        count, total, failed = import_module("lore.doors.cli.following").follow(flags, wanted, after)
+    if as_json:
+        document_read(count, total, failed, left_out=left_out)
+        return
+    show_read(plural(count, "transcript"), total, failed)
+    if left_out:
+        note(f"left out: {plural(left_out, 'transcript')} not written since {since}")
+
+
+def _read(flags: Flags, files: Sequence[tuple[Path, "Source"]]) -> tuple["Ingested", dict[str, str]]:
     ignored = _ignored(flags)
     with directly(flags) as lore:
-        total, failed = read_all([(path, lore.ingest(path, source, ignored)) for path, source in files])
-    if as_json:
-        document_read(len(files), total, failed)
-    else:
-        show_read(plural(len(files), "transcript"), total, failed)
+        return read_all([(path, lore.ingest(path, source, ignored)) for path, source in files])
 
 
 def _ignored(flags: Flags) -> "Ignoring":
@@ -49,6 +77,11 @@ def _ignored(flags: Flags) -> "Ignoring":
     return left_out
 
 
+def _older(path: Path, source: "Source", after: float) -> bool:
+    """Whether it was not written since; one that is not there has to say so when it is read."""
+    return 0 < source.written_at(path) < after
+
+
 def _found(wanted: Sequence["Source"]) -> list[tuple[Path, "Source"]]:
     sources = import_module("lore.transcripts.sources")
     variables = of_clients(sources.VARIABLES)
@@ -56,9 +89,14 @@ def _found(wanted: Sequence["Source"]) -> list[tuple[Path, "Source"]]:
 
 
 def _given(paths: Sequence[Path], wanted: Sequence["Source"] | None) -> list[tuple[Path, "Source"]]:
-    """A folder stands for the lines in it; whose they are is said, or told by where they lie."""
+    """A folder stands for the transcripts in it; whose they are is said, or told by where they lie."""
     sources = import_module("lore.transcripts.sources")
     if wanted and len(wanted) > 1:
         raise Invalid("a PATH is of one client; give --source once")
-    files = [file for path in paths for file in (sorted(path.rglob("*.jsonl")) if path.is_dir() else [path])]
+    called = {name for source in wanted or sources.SOURCES.values() for name in source.called}
+    files = [file for path in paths for file in (_inside(path, called) if path.is_dir() else [path])]
     return [(file, wanted[0] if wanted else sources.source_of(file)) for file in files]
+
+
+def _inside(folder: Path, called: set[str]) -> list[Path]:
+    return sorted(path for name in called for path in folder.rglob(name) if path.is_file())

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from lore.doors.cli.deeds import models_named
 from lore.doors.cli.document import plain, show_document
 from lore.doors.cli.flags import json_option
 from lore.doors.cli.placing import place_of
@@ -72,6 +73,7 @@ def _rows(seen: Mapping[str, Any], now: float) -> dict[str, str]:
         "socket": seen["socket"],
         "http": seen["http"] or "",
         "model": seen["model"],
+        "language model": models_named(seen["language_model"]),
         "clients": f"{len(seen['clients'])}" if seen["clients"] else "none",
     }
 

@@ -49,9 +49,9 @@ def show_read(what: str, total: "Ingested", failed: Mapping[str, str]) -> None:
         note(f"{visible(path)}: {visible(why)}")
 
 
-def document_read(files: int, total: "Ingested", failed: Mapping[str, str]) -> None:
-    """The same for a program."""
-    show_document({"files": files, "failed": failed, **plain(total)})
+def document_read(files: int, total: "Ingested", failed: Mapping[str, str], **more: int) -> None:
+    """The same for a program; more: what else there is to count."""
+    show_document({"files": files, **more, "failed": failed, **plain(total)})
 
 
 @contextmanager

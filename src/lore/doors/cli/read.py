@@ -1,24 +1,27 @@
 """read: one memory as a person wants to see it, its text first, then its place, its ties and its past."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
 
 from lore.doors.cli.document import plain, show_document
 from lore.doors.cli.flags import Flags, json_option
-from lore.doors.cli.ids import resolve, shortened
+from lore.doors.cli.ids import resolve
+from lore.doors.cli.naming import looked_up, names
 from lore.doors.cli.opening import opened
 from lore.doors.cli.terminal import line, plural, show_rows, visible, width, wrapped
 from lore.doors.cli.times import told
-from lore.model import Entry, Filter, Link, Query, Reading
-from lore.text import label_of
+from lore.model import TURN, Entry, Link, Memory, Reading
 
 if TYPE_CHECKING:
     from lore.engine import Lore
 
-MANY = 1_000
 NAME_INDENT = 20
+FACT_INDENT = 14
+DERIVED = "derived_from"
+QUOTED = 3
+"""So many of the turns that a memory came from are quoted."""
 
 
 @click.command()
@@ -48,13 +51,17 @@ def _show(lore: "Lore", reading: Reading) -> None:
         click.secho(visible(memory.title), bold=True)
     click.echo("\n".join(wrapped(memory.content)))
     click.echo()
-    show_rows(_facts(reading, lore.clock()))
-    others = [*reading.children, *(link.other(memory.id) for link in _ties(reading))]
-    names = _names(lore, others)
+    turns = _turns(lore, reading)
+    show_rows(_past(lore, reading) | _facts(reading, lore.clock()) | _origin(lore, turns))
+    for turn in turns[:QUOTED]:
+        click.secho(f"  “{line(f'{turn.type}: {turn.content}', width() - 4)}”", dim=True)
+    quoted = {turn.id for turn in turns}
+    ties = [link for link in _ties(reading) if link.other(memory.id) not in quoted]
+    called = names(lore, [*reading.children, *(link.other(memory.id) for link in ties)], NAME_INDENT)
     for child in reading.children:
-        click.echo(f"  └ {names[child]}")
-    for link in _ties(reading):
-        click.echo(f"  {_tie(link, memory.id)} {names[link.other(memory.id)]}")
+        click.echo(f"  └ {called[child]}")
+    for link in ties:
+        click.echo(f"  {_tie(link, memory.id)} {called[link.other(memory.id)]}")
 
 
 def _facts(reading: Reading, now: float) -> dict[str, str]:
@@ -64,11 +71,41 @@ def _facts(reading: Reading, now: float) -> dict[str, str]:
         "below": visible(" › ".join(reading.breadcrumb)),
         "kind": visible(", ".join(part for part in (memory.kind, memory.type, memory.status) if part)),
         "source": visible(", ".join(part for part in (memory.source, memory.session) if part)),
+        "project": visible(memory.project),
         "kept": told(memory.created_at, now),
         "changed": told(memory.updated_at, now) if memory.updated_at != memory.created_at else "",
         "used": plural(memory.access_count, "time"),
         "relevance": f"{reading.relevance:.2f} (importance {memory.importance:g})",
         "summary": visible(memory.summary),
+    }
+
+
+def _past(lore: "Lore", reading: Reading) -> dict[str, str]:
+    """That it counts no more, and what counts instead."""
+    memory = reading.memory
+    if memory.superseded_by is None:
+        return {}
+    [newer] = names(lore, [memory.superseded_by], FACT_INDENT).values()
+    when = "" if memory.superseded_at is None else told(memory.superseded_at, lore.clock())
+    return {"superseded": when, "replaced by": newer}
+
+
+def _turns(lore: "Lore", reading: Reading) -> list[Memory]:
+    """What was said that it came from, in the order of the conversation."""
+    id = reading.memory.id
+    origins = [link.target for link in reading.links if link.type == DERIVED and link.source == id]
+    turns = [memory for memory in looked_up(lore, origins).values() if memory.kind == TURN]
+    return sorted(turns, key=lambda turn: (turn.created_at, turn.alias))
+
+
+def _origin(lore: "Lore", turns: Sequence[Memory]) -> dict[str, str]:
+    """Where that was said, and how much of it."""
+    if not turns:
+        return {}
+    first = lore.look_at(turns[0].id).parent
+    return {
+        "said in": "" if first is None else names(lore, [first], FACT_INDENT)[first],
+        "turns": f"{len(turns):,}, of which {QUOTED}:" if len(turns) > QUOTED else "",
     }
 
 
@@ -80,16 +117,6 @@ def _ties(reading: Reading) -> Sequence[Link]:
 def _tie(link: Link, id: str) -> str:
     arrow = "→" if link.source == id else "←"
     return f"{arrow} {visible(link.type) or link.kind}"
-
-
-def _names(lore: "Lore", ids: Sequence[str]) -> Mapping[str, str]:
-    """What each is called, behind its short id."""
-    query = Query(text="", where=Filter(ids=tuple(ids[:MANY])), limit=MANY, counted=False)
-    found = {hit.memory.id: hit.memory for hit in lore.search(query).hits} if ids else {}
-    short = shortened(lore, ids)
-    room = width() - max(map(len, short.values()), default=0) - NAME_INDENT
-    labels = {id: line(label_of(memory.title, memory.content), room) for id, memory in found.items()}
-    return {id: f"{click.style(short[id], fg='yellow')}  {labels.get(id, '')}" for id in ids}
 
 
 def _show_history(entries: Sequence[Entry], now: float) -> None:

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -10,7 +10,9 @@ from lore.doors.cli.document import plain, show_document
 from lore.doors.cli.flags import Flags, json_option
 from lore.doors.cli.ids import resolve, shortened
 from lore.doors.cli.opening import opened
+from lore.doors.cli.projects import key_of
 from lore.doors.cli.terminal import line, width
+from lore.errors import Invalid
 from lore.model import Draft, Memory
 from lore.text import label_of
 
@@ -25,35 +27,43 @@ if TYPE_CHECKING:
 @click.option("--kind", default="note", show_default=True, help="Such as note or fragment.")
 @click.option("--under", metavar="ID", help="Keep it below this memory.")
 @click.option("--importance", type=float, default=0.5, show_default=True, help="From 0 to 1.")
+@click.option("--project", metavar="NAME", help="Of this project: its name, its key or a folder of it.")
+@click.option("--everywhere", is_flag=True, help="Of no project, to be found in all.")
 @json_option
 @click.pass_obj
 def remember(
     flags: Flags,
+    /,
     *,
     text: Sequence[str],
-    title: str,
-    type: str,
-    kind: str,
     under: str | None,
-    importance: float,
+    project: str | None,
+    everywhere: bool,
     as_json: bool,
+    **more: Any,
 ) -> None:
     """Keep a memory.
 
-    TEXT is what to keep; - reads it from standard input.
+    TEXT is what to keep; - reads it from standard input. In a repository it belongs to that, unless it is a
+    preference or says who somebody is.
     """
     content = _from_stdin() if tuple(text) == ("-",) else " ".join(text)
     with opened(flags) as lore:
         parent = None if under is None else resolve(lore, under)
-        draft = Draft(
-            content=content, title=title, type=type, kind=kind, parent=parent, importance=importance
-        )
-        memory = lore.remember(draft)
+        belongs = _project(lore, project, everywhere)
+        memory = lore.remember(Draft(content=content, parent=parent, project=belongs, **more))
         if as_json:
             show_document(plain(memory))
         else:
             _show(lore, memory)
         lore.settle()
+
+
+def _project(lore: "Lore", named: str | None, everywhere: bool) -> str | None:
+    """The key of the one that was named; None leaves it to where this is run."""
+    if named is not None and everywhere:
+        raise Invalid("--project and --everywhere cannot both be meant")
+    return key_of(lore, named) if named is not None else "" if everywhere else None
 
 
 def _from_stdin() -> str:

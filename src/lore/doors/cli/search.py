@@ -1,5 +1,6 @@
 """search: flags → a query → the hits and what there is to say about them."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -9,6 +10,7 @@ from lore.doors.cli.flags import Flags, json_option
 from lore.doors.cli.hits import show_hits
 from lore.doors.cli.ids import resolve, resolve_all
 from lore.doors.cli.opening import opened
+from lore.doors.cli.projects import Scope, project_options, scope
 from lore.doors.cli.terminal import note
 from lore.doors.cli.times import moment
 from lore.model import FORMATS, Answer, Filter, Hit, Query
@@ -41,28 +43,49 @@ if TYPE_CHECKING:
 @click.option("--format", type=click.Choice(FORMATS), help="How much of each; without it a preview.")
 @click.option("--budget", metavar="TOKENS", type=int, help="Only the best that fit.")
 @click.option("--min-score", type=float, default=0.0, help="Hide what scores less.")
+@click.option("--history", is_flag=True, help="Also what something newer has replaced.")
 @click.option("--why", is_flag=True, help="Show what each score is made of.")
+@project_options
 @json_option
 @click.pass_obj
 def search(flags: Flags, /, *, why: bool, as_json: bool, **asked: Any) -> None:
     """Find memories by meaning and words.
 
     Ask as you would ask a person: lore search why did we choose SQLite
+
+    In a repository this finds what belongs to it, and what belongs to none.
     """
     with opened(flags) as lore:
-        answer = lore.search(_query(lore, asked))
+        within = _scope(lore, asked)
+        query = _query(lore, asked, within)
+        answer = lore.search(query)
         if as_json:
-            show_document(_document(answer, asked["format"]))
+            show_document({"projects": within.document} | _document(answer, asked["format"]))
             return
         show_hits(lore, answer.hits, asked["format"], why)
+        if within.assumed:
+            note(within.told("searches", _elsewhere(lore, query)))
     for said in answer.notes():
         note(said)
 
 
-def _query(lore: "Lore", asked: dict[str, Any]) -> Query:
+def _scope(lore: "Lore", asked: dict[str, Any]) -> Scope:
+    """Memories that were named are meant wherever they belong."""
+    named = asked["under"] is not None or asked["among"] is not None
+    return scope(lore, asked["projects"], asked["everywhere"], assume=not named)
+
+
+def _elsewhere(lore: "Lore", query: Query) -> int:
+    """How many of the best are of other projects."""
+    everywhere = replace(query.where, projects=frozenset())
+    answer = lore.search(replace(query, where=everywhere, budget_tokens=None, counted=False))
+    return sum(hit.memory.project not in query.where.projects | {""} for hit in answer.hits)
+
+
+def _query(lore: "Lore", asked: dict[str, Any], within: Scope) -> Query:
     return Query(
         text=" ".join(asked["text"]),
-        where=_filter(lore, asked),
+        where=_filter(lore, asked, within),
         limit=asked["limit"],
         policy=asked["policy"],
         deep=asked["deep"],
@@ -72,17 +95,19 @@ def _query(lore: "Lore", asked: dict[str, Any]) -> Query:
     )
 
 
-def _filter(lore: "Lore", asked: dict[str, Any]) -> Filter:
+def _filter(lore: "Lore", asked: dict[str, Any], within: Scope) -> Filter:
     now = lore.clock()
     since, until, under, among = (asked[name] for name in ("since", "until", "under", "among"))
     return Filter(
         kinds=frozenset(asked["kind"]),
         types=frozenset(asked["type"]),
         sources=frozenset(asked["source"]),
+        projects=within.keys,
         created_after=None if since is None else moment(since, now),
         created_before=None if until is None else moment(until, now, whole_day=True),
         under=None if under is None else resolve(lore, under),
         ids=None if among is None else tuple(resolve_all(lore, among.split(","))),
+        superseded=asked["history"],
     )
 
 
@@ -94,8 +119,9 @@ def _document(answer: Answer, format: str | None) -> dict[str, Any]:
 def _memory(hit: Hit, format: str | None) -> dict[str, Any]:
     """As much of a found memory as was asked for."""
     memory = hit.memory
+    replaced = {} if memory.superseded_by is None else {"superseded_by": memory.superseded_by}
     if format == "ids":
-        return {"id": memory.id}
+        return {"id": memory.id} | replaced
     if format == "title":
-        return {"id": memory.id, "title": label_of(memory.title, memory.content)}
+        return {"id": memory.id, "title": label_of(memory.title, memory.content)} | replaced
     return dict(plain(memory))

@@ -43,8 +43,8 @@ def session(flags: Flags, id: str, full: bool, as_json: bool) -> None:
         now = lore.clock()
     turns = latest_first[::-1]
     if as_json:
-        project = name_of(conversation.channel)
-        show_document(plain(conversation) | {"project": project, "turns": plain(turns)})
+        name = name_of(conversation.project)
+        show_document(plain(conversation) | {"project_name": name, "turns": plain(turns)})
         return
     _show_head(conversation, len(turns), now)
     cut = _show_turns(turns, full)
@@ -72,7 +72,7 @@ def _show_head(conversation: Memory, count: int, now: float) -> None:
         {
             "id": conversation.id,
             "client": visible(conversation.source),
-            "project": visible(name_of(conversation.channel)),
+            "project": visible(name_of(conversation.project)),
             "folder": visible(folder),
             "branch": visible(branch),
             "when": told(conversation.created_at, now),

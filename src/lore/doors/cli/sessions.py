@@ -1,7 +1,7 @@
-"""sessions: the conversations that were read, as a table; and how much of them is still to be digested."""
+"""sessions: the conversations that were read, as a table."""
 
-import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -10,7 +10,8 @@ from lore.doors.cli.document import plain, show_document
 from lore.doors.cli.flags import Flags, json_option
 from lore.doors.cli.ids import shortened
 from lore.doors.cli.opening import opened
-from lore.doors.cli.terminal import line, note, plural, width
+from lore.doors.cli.projects import Scope, project_options, scope
+from lore.doors.cli.terminal import line, note, width
 from lore.doors.cli.times import minute
 from lore.model import SESSION, TURN, Filter, Memory
 from lore.transcripts.project import name_of
@@ -33,8 +34,8 @@ class Conversation(NamedTuple):
 
     @property
     def document(self) -> dict[str, Any]:
-        project = name_of(self.memory.channel)
-        return {**plain(self.memory), "project": project, "turns_count": self.turns_count}
+        name = name_of(self.memory.project)
+        return {**plain(self.memory), "project_name": name, "turns_count": self.turns_count}
 
 
 @click.command()
@@ -48,73 +49,54 @@ class Conversation(NamedTuple):
     help="At most so many.",
 )
 @click.option("--source", metavar="NAME", help="Only of this client, such as codex.")
+@project_options
 @json_option
 @click.pass_obj
-def sessions(flags: Flags, limit: int, source: str | None, as_json: bool) -> None:
-    """List the conversations that were read, latest first."""
-    where = Filter(kinds=SESSIONS, sources=frozenset(() if source is None else (source,)))
+def sessions(
+    flags: Flags, limit: int, source: str | None, projects: Sequence[str], everywhere: bool, as_json: bool
+) -> None:
+    """List the conversations that were read, latest first.
+
+    In a repository these are its own, and those that belong to none.
+    """
+    all_over = Filter(kinds=SESSIONS, sources=frozenset(() if source is None else (source,)))
     with opened(flags) as lore:
-        found = _conversations(lore, where, limit)
+        within = scope(lore, projects, everywhere)
+        where = replace(all_over, projects=within.keys)
+        found = _conversations(lore, where, limit, Filter(kinds=TURNS))
         count = lore.count(where)
         if as_json:
-            show_document({"count": count, "sessions": [one.document for one in found]})
+            listed = [one.document for one in found]
+            show_document({"projects": within.document, "count": count, "sessions": listed})
             return
-        _show(lore, found)
+        show_conversations(lore, found)
+        if within.assumed:
+            note(within.told("lists", lore.count(all_over) - count))
     if not found:
-        note(_nothing(source))
+        note(_nothing(source, within))
     elif count > limit:
         note(f"and {count - limit:,} more; --limit shows them")
 
 
-@click.command()
-@json_option
-@click.pass_obj
-def staged(flags: Flags, as_json: bool) -> None:
-    """Say how much of what was read is still to be digested."""
-    with opened(flags) as lore:
-        count = lore.count(Filter(kinds=TURNS))
-        found = [one for one in _conversations(lore, Filter(kinds=SESSIONS), sys.maxsize) if one.turns_count]
-        if as_json:
-            show_document({"staged_turns": count, "sessions": [_staged_document(one) for one in found]})
-            return
-        if count:
-            turns, of = plural(count, "turn"), plural(len(found), "session")
-            click.echo(f"{turns} of {of} {'waits' if count == 1 else 'wait'} to be digested.")
-        _show(lore, found[:SHOWN])
-    if not count:
-        note("Nothing waits to be digested; `lore ingest` reads conversations.")
-    if (more := len(found) - SHOWN) > 0:
-        note(f"and {plural(more, 'more session')}; --json lists all")
-    if homeless := count - sum(one.turns_count for one in found):
-        note(f"with {plural(homeless, 'turn')} whose session was forgotten")
+def _conversations(lore: "Lore", where: Filter, limit: int, turns: Filter) -> list[Conversation]:
+    """The latest sessions, each with how many of these turns it has."""
+    found = lore.select(where, limit)
+    counts = lore.count_below([memory.id for memory in found], turns)
+    return [Conversation(memory, counts[memory.id]) for memory in found]
 
 
-def _conversations(lore: "Lore", where: Filter, limit: int) -> list[Conversation]:
-    return [
-        Conversation(memory, lore.count(Filter(kinds=TURNS, under=memory.id)))
-        for memory in lore.select(where, limit)
-    ]
-
-
-def _staged_document(one: Conversation) -> dict[str, Any]:
-    memory = one.memory
-    return {
-        "id": memory.id,
-        "title": memory.title,
-        "source": memory.source,
-        "project": name_of(memory.channel),
-        "staged_turns": one.turns_count,
-    }
-
-
-def _nothing(source: str | None) -> str:
+def _nothing(source: str | None, within: Scope) -> str:
+    if within.keys:
+        return "No conversation of it was read yet."
     if source is None:
         return "No conversation was read yet; `lore ingest` reads those of all known clients."
     return f"No conversation of {source!r} was read yet; `lore ingest --source {source}` reads them."
 
 
-def _show(lore: "Lore", found: Sequence[Conversation]) -> None:
-    """One line each; columns as wide as their widest, within reason."""
+def show_conversations(
+    lore: "Lore", found: Sequence[Conversation], below: Mapping[str, str] | None = None
+) -> None:
+    """One line each; columns as wide as their widest, within reason. below: what else to say of them."""
     if not found:
         return
     short = shortened(lore, [one.memory.id for one in found])
@@ -123,7 +105,7 @@ def _show(lore: "Lore", found: Sequence[Conversation]) -> None:
             short[one.memory.id],
             minute(one.memory.created_at),
             line(one.memory.source, CLIENT_WIDTH),
-            line(name_of(one.memory.channel), PROJECT_WIDTH),
+            line(name_of(one.memory.project), PROJECT_WIDTH),
             f"{one.turns_count:,}",
         )
         for one in found
@@ -135,6 +117,8 @@ def _show(lore: "Lore", found: Sequence[Conversation]) -> None:
     for row, one in zip(rows, found, strict=True):
         id, rest = row[0], _laid(row, widths)[len(row[0]) :]
         click.echo(f"{click.style(id, fg='yellow')}{rest}  {line(one.memory.title, room)}")
+        if told := (below or {}).get(one.memory.id):
+            click.echo(told)
 
 
 def _laid(cells: Sequence[str], widths: Sequence[int]) -> str:

@@ -1,18 +1,24 @@
 """status: what is there and where, on one screen."""
 
 from collections.abc import Mapping
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from lore.doors.cli.deeds import amount, models_named, took
 from lore.doors.cli.document import plain, show_document
 from lore.doors.cli.flags import Flags, json_option
 from lore.doors.cli.opening import opened
 from lore.doors.cli.placing import place_of
 from lore.doors.cli.terminal import plural, show_rows, visible
 from lore.doors.cli.times import told
-from lore.doors.looking import glance
-from lore.model import Status
+from lore.doors.looking import described, glance
+from lore.doors.verbs import Remote
+from lore.health import Status
+
+if TYPE_CHECKING:
+    from lore.engine import Lore
 
 UNITS = ("bytes", "KB", "MB", "GB", "TB")
 
@@ -25,12 +31,23 @@ def status(flags: Flags, as_json: bool) -> None:
     with opened(flags) as lore:
         seen = lore.status()
         now = lore.clock()
+        models = _language_models(lore, flags)
     daemon = glance(place_of(flags))
     if as_json:
-        show_document(plain(seen) | {"daemon": daemon})
+        show_document(plain(seen) | {"language_model": models, "daemon": daemon})
         return
     click.secho(f"Lore {seen.version}", bold=True)
-    show_rows(_rows(seen, now) | {"daemon": _presence(daemon)})
+    model = {"language model": visible(models_named(models))}
+    show_rows(_rows(seen, now) | model | {"daemon": _presence(daemon)})
+
+
+def _language_models(lore: "Lore", flags: Flags) -> Mapping[str, str] | None:
+    """Of the daemon, if it is the one who answers: then it is the one who consolidates."""
+    if isinstance(lore, Remote):
+        told: Mapping[str, str] | None = described(place_of(flags)).get("language_model")
+        return told
+    ours: Mapping[str, str] | None = import_module("lore.doors.asleep").language_models(lore)
+    return ours
 
 
 def _rows(seen: Status, now: float) -> dict[str, str]:
@@ -47,7 +64,17 @@ def _rows(seen: Status, now: float) -> dict[str, str]:
         "meaning": f"{plural(seen.embedded, 'memory', 'memories')} embedded{waiting} ({seen.model})",
         "trouble": visible(seen.trouble),
         "last write": told(seen.last_write_at, now) if seen.last_write_at is not None else "never",
+        "to digest": plural(seen.staged_turns, "turn") if seen.staged_turns else "nothing",
+        **_run(seen.last_run, now),
     }
+
+
+def _run(run: Mapping[str, Any] | None, now: float) -> dict[str, str]:
+    """When Lore last consolidated, how long that took, and what came of it."""
+    if run is None:
+        return {"consolidated": "never"}
+    when = f"{told(run['began_at'], now)}, in {took(run['seconds'])}"
+    return {"consolidated": when, "which brought": amount(run["counts"], routine=False)}
 
 
 def _presence(daemon: Mapping[str, Any]) -> str:

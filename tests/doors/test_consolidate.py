@@ -1,0 +1,211 @@
+"""`lore consolidate`: what it says it did, what it leaves alone, and how it ends."""
+
+import json
+import os
+import pty
+import re
+import signal
+import stat
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from lore.doors.cli.deeds import amount, took
+from lore.engine.consolidate import PHASES
+from tests.doors.command import Command, read_to_the_end
+from tests.doors.resident import SECONDS, short_folder
+from tests.doors.test_cli_through_daemon import running
+from tests.doors.test_nights import written
+
+MODEL = """#!/bin/sh
+case "$*" in *--help*) exit 0;; esac
+{before}
+echo '{answer}'
+"""
+ITEM = {"text": "The ferry leaves at noon.", "type": "fact", "importance": "high", "turns": [1]}
+TOPIC = {
+    "title": "Ferry",
+    "overview": "About the ferry.",
+    "items": [ITEM | {"entities": [], "replaces": None}],
+}
+ANSWER = json.dumps({"topics": [TOPIC], "relations": []})
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Command:
+    """On a folder with two conversations to digest."""
+    run = Command(tmp_path / "data")
+    paths = [str(written(tmp_path, name)) for name in ("ferry", "tug")]
+    run("ingest", *paths, "--source", "claude-code")
+    return run
+
+
+@pytest.fixture
+def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A program that answers as a language model might; it may be written anew."""
+    program = tmp_path / "model"
+    answer(program, "")
+    monkeypatch.setenv("LORE_LLM_BACKEND", "command")
+    monkeypatch.setenv("LORE_LLM_COMMAND", str(program))
+    return program
+
+
+def answer(program: Path, before: str) -> None:
+    program.write_text(MODEL.format(before=before, answer=ANSWER))
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+
+
+# --- what it says
+def test_each_phase_is_a_line_with_what_it_did(run: Command) -> None:
+    result = run("consolidate")
+    head, blank, *lines = result.stdout.splitlines()
+    assert re.match(r"Consolidated in \d+\.\d s: 2 conversations digested, \d+ memories gained", head)
+    assert blank == ""
+    phases = [line.split()[0] for line in lines if line and not line.startswith(" ")]
+    assert phases == [*PHASES, "language"]
+    assert re.match(r"digest +\d+\.\d s  2 conversations digested, \d+ memories gained$", lines[0])
+    assert lines[1].startswith("    “")
+    assert lines[-1] == "language model  none needed: works by rules"
+    assert max(map(len, lines)) <= 80
+    again = run("consolidate").stdout
+    assert "digest          0.0 s  nothing to do" in again
+
+
+def test_few_steps_are_told_unless_all_are_wanted(run: Command, tmp_path: Path) -> None:
+    more = [str(written(tmp_path, f"barge{number}")) for number in range(4)]
+    run("ingest", *more, "--source", "claude-code")
+    short = run("consolidate", "--dry-run", "--phase", "digest").stdout
+    assert short.count("    “") == 3
+    assert "    … and 3 more; -v tells all" in short
+    full = run("consolidate", "--dry-run", "--phase", "digest", "-v").stdout
+    assert full.count("    “") == 6
+    assert "more" not in full
+
+
+def test_a_dry_run_changes_nothing_and_says_so(run: Command) -> None:
+    before = run.document("status")["counts"]
+    result = run("consolidate", "--dry-run")
+    assert result.stdout.startswith("Nothing was changed. This is what a consolidation would do:\n")
+    assert "2 conversations digested" in result.stdout
+    assert "does not see what earlier ones would do" in result.stderr
+    status = run.document("status")
+    assert (status["counts"], status["last_run"]) == (before, None)
+    assert run.document("consolidate", "--dry-run")["applied"] is False
+
+
+def test_some_phases_only(run: Command) -> None:
+    report = run.document("consolidate", "--phase", "merge", "--phase", "digest")
+    assert [done["phase"] for done in report["phases"]] == ["digest", "merge"]
+    assert report["applied"] is True
+    assert report["counts"]["sessions_digested"] == 2
+    assert report["interrupted"] is False
+    assert report["phases"][0]["told"]
+    assert re.match(r"\d{4}-\d\d-\d\dT", report["began_at"])
+
+
+def test_an_unknown_phase_is_named_with_the_known_ones_in_order(run: Command) -> None:
+    known = f"unknown phase 'dream'; known, in order: {', '.join(PHASES)}"
+    assert known in run("consolidate", "--phase", "dream", code=1).stderr
+    told = json.loads(run("consolidate", "--phase", "dream", "--json", code=1).stderr)
+    assert told == {"error": known, "kind": "Invalid"}
+    assert run.document("staged")["staged_turns"] == 6
+
+
+def test_amounts_are_told_in_words() -> None:
+    assert amount({"links_created": 1, "sessions_digested": 2}) == "2 conversations digested, 1 link made"
+    assert amount({"relevance_updated": 7}) == "7 memories weighed"
+    assert amount({"relevance_updated": 7}, routine=False) == amount({}) == "nothing to do"
+    assert amount({"roots_merged": 1, "dreams_dreamt": 3}) == "1 tree joined another, 3 dreams dreamt"
+    assert (took(0.04), took(61.2)) == ("0.0 s", "1 min 01 s")
+
+
+def test_what_every_phase_counts_has_words(run: Command) -> None:
+    report = run.document("consolidate")
+    assert "_" not in amount(report["counts"])
+
+
+# --- language models
+def test_what_a_language_model_took_is_told(run: Command, model: Path) -> None:
+    result = run("consolidate", "--phase", "digest")
+    assert re.search(
+        r"^claude-sonnet-4-20250514  2 questions, [\d,]+ tokens, \$0\.\d\d$", result.stdout, re.M
+    )
+    assert re.search(r"^today +\$0\.\d\d of \$1\.00$", result.stdout, re.M)
+    report = run.document("consolidate")
+    assert report["language_model"]["extraction"] == "claude-sonnet-4-20250514"
+    assert [one["calls"] for one in report["today"]] >= [2]
+    assert run.document("status")["language_model"] == report["language_model"]
+    assert "claude-sonnet-4-20250514, claude-haiku-4-5-20251001" in run("status").stdout
+
+
+@pytest.mark.parametrize(
+    ("prices", "told"), [("", "no price is known"), ("[llm.prices]\nmine = [9000, 9000]\n", r"\$\d+\.\d\d")]
+)
+def test_what_it_costs_is_what_the_settings_say(
+    run: Command, model: Path, monkeypatch: pytest.MonkeyPatch, prices: str, told: str
+) -> None:
+    monkeypatch.setenv("LORE_EXTRACTION_MODEL", "mine")
+    (run.data_dir / "config.toml").write_text(f"[llm]\ndaily_dollars = 0\n{prices}")
+    result = run("consolidate", "--phase", "digest")
+    assert re.search(rf"^mine +2 questions, [\d,]+ tokens, {told}$", result.stdout, re.M)
+    assert " of $" not in result.stdout
+
+
+def test_offline_nobody_is_asked(run: Command, model: Path) -> None:
+    answer(model, f"touch {model}.asked")
+    result = run("consolidate", "--offline")
+    assert "2 conversations digested" in result.stdout
+    assert result.stdout.endswith("language model  none was asked\n")
+    assert not Path(f"{model}.asked").exists()
+
+
+def test_a_language_model_that_fails_is_a_remark(run: Command, model: Path) -> None:
+    answer(model, "exit 1")
+    result = run("consolidate")
+    assert "could not be digested (1 of 5 tries)" in result.stderr
+    assert "tried 1 of 5 times" in run("staged").stdout
+
+
+# --- as a process
+def test_somebody_who_looks_sees_how_far_it_is(run: Command) -> None:
+    ours, theirs = pty.openpty()
+    with run.start("consolidate", stdout=subprocess.DEVNULL, stderr=theirs) as process:
+        os.close(theirs)
+        shown = read_to_the_end(ours)
+        assert process.wait(SECONDS) == 0
+    drawn = re.sub(r"\x1b\[\d+m", "", shown.decode())
+    assert re.search(r"\r\x1b\[Kdigest       ━{30}  0 of 2", drawn)
+    assert "━" not in drawn.rsplit("\r\x1b[K", 1)[1]
+    assert "of 2" not in run("consolidate").stderr
+
+
+def test_ctrl_c_keeps_what_was_done_and_says_where_it_stopped(run: Command, model: Path) -> None:
+    """The answer to the second question is not waited for."""
+    asked = Path(f"{model}.asked")
+    answer(model, f"if [ -e {asked} ]; then echo > {asked}.twice; sleep 60; fi; touch {asked}")
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with run.start("consolidate", env={"LORE_LLM_MAX_CONCURRENCY": "1"}, **pipes) as process:
+        while not Path(f"{asked}.twice").exists():
+            assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        out, error = process.communicate(timeout=SECONDS)
+    assert process.returncode == 130
+    assert re.match(rb"Stopped after \d+\.\d s: 1 conversation digested, 2 memories gained\.\n", out)
+    assert b"Traceback" not in error
+    assert run.document("staged")["staged_turns"] == 3
+
+
+def test_it_works_beside_a_daemon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LORE_EMBEDDING_MODEL", "hash")
+    with short_folder() as folder:
+        run = Command(folder / "data")
+        run("ingest", str(written(folder, "ferry")), "--source", "claude-code")
+        with running(run.data_dir):
+            assert "3 turns" in run("status").stdout
+            assert "1 conversation digested" in run("consolidate").stdout
+            assert re.search(r"^to digest +nothing$", run("status").stdout, re.M)
+            assert re.search(r"^which brought +1 conversation digested", run("status").stdout, re.M)
+            assert re.search(r"^language model +none needed: works by rules$", run("status").stdout, re.M)
+            assert re.search(r"^last consolidation +\d{4}-", run("daemon", "status").stdout, re.M)
+            assert run.document("daemon", "status")["staged_turns"] == 0
