@@ -1,5 +1,6 @@
 """`lore consolidate`: what it says it did, what it leaves alone, and how it ends."""
 
+import ctypes
 import json
 import os
 import pty
@@ -7,6 +8,7 @@ import re
 import signal
 import stat
 import subprocess
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
@@ -180,15 +182,19 @@ def test_somebody_who_looks_sees_how_far_it_is(run: Command) -> None:
     assert "of 2" not in run("consolidate").stderr
 
 
-def test_ctrl_c_keeps_what_was_done_and_says_where_it_stopped(run: Command, model: Path) -> None:
-    """The answer to the second question is not waited for."""
+@pytest.mark.parametrize("thread", [min, max])
+def test_ctrl_c_keeps_what_was_done_and_says_where_it_stopped(
+    run: Command, model: Path, thread: Callable[[Iterable[int]], int]
+) -> None:
+    """The answer to the second question is not waited for, whichever thread the signal reaches."""
     asked = Path(f"{model}.asked")
     answer(model, f"if [ -e {asked} ]; then echo > {asked}.twice; sleep 60; fi; touch {asked}")
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with run.start("consolidate", env={"LORE_LLM_MAX_CONCURRENCY": "1"}, **pipes) as process:
         while not Path(f"{asked}.twice").exists():
             assert process.poll() is None
-        process.send_signal(signal.SIGINT)
+        threads = map(int, os.listdir(f"/proc/{process.pid}/task"))
+        assert ctypes.CDLL(None).tgkill(process.pid, thread(threads), signal.SIGINT) == 0
         out, error = process.communicate(timeout=SECONDS)
     assert process.returncode == 130
     assert re.match(rb"Stopped after \d+\.\d s: 1 conversation digested, 2 memories gained\.\n", out)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from hashlib import blake2b
@@ -25,6 +25,7 @@ MOST_MEMORIES = 10_000
 """Characters of memories in one question; with its answer, that fits a model that reads 4,000 tokens."""
 PAIRS_AT_ONCE = 8
 LONGEST_PLACE = 300
+GLANCE_SECONDS = 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,7 +183,11 @@ def _asked(
             troubles.append(trouble)
 
     with ThreadPoolExecutor(max(1, at_once)) as pool:
-        list(pool.map(answer, questions))  # whatever else goes wrong comes out here
+        asking = [pool.submit(answer, name) for name in questions]
+        while wait(asking, GLANCE_SECONDS).not_done:
+            pass  # a signal that reached another thread is acted upon when this one wakes up
+    for asked in asking:
+        asked.result()  # whatever else went wrong comes out here
     return answers, troubles
 
 
