@@ -249,7 +249,8 @@ class Signal:
 class Hit:
     """A memory that was found, and why. score = fade x the sum of the signals' points.
 
-    breadcrumb: what the memories above it are called, from the root down.
+    breadcrumb: what the memories above it are called, from the root down. via: the name or the link by which
+    a deep search came to it.
     """
 
     memory: Memory
@@ -258,6 +259,7 @@ class Hit:
     relevance: float
     fade: float = 1.0
     breadcrumb: tuple[str, ...] = ()
+    via: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,21 +4,20 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from lore.engine.deepen import deepened
 from lore.engine.sense import Sense
 from lore.engine.use import count_use
 from lore.errors import Invalid, NotFound
-from lore.model import FORMATS, Answer, Filter, Format, Hit, Memory, Query, Signal
+from lore.model import FORMATS, SESSION, TURN, Answer, Filter, Format, Hit, Memory, Query, Signal
 from lore.ranking import evidence, fuse
 from lore.ranking.decay import fade, idle_days, relevance, usage
-from lore.ranking.graph import ITERATIONS, STEPS, personalized_pagerank, reached
+from lore.ranking.graph import STEPS, reached
 from lore.ranking.policy import POLICIES, Policy, policy_named
 from lore.store import Reader, Store
 from lore.text import clean, label_of, listed, overlap, preview, storable, terms, tokens_in
 from lore.vectors import Vector
 
 LIMIT = 1_000
-WALKED = 0.95
-"""What the strongest walk is worth, as a share of the best direct hit."""
 IDS_LIMIT = 1_000
 LISTS = {"meaning_rank", "words_rank", "links_rank"}
 """What a reciprocal rank fusion counts; without a model or any link, the others count more."""
@@ -50,9 +49,11 @@ def search(
     if "company" in policy.weights:
         hits = _in_company(hits, policy)
     hits.sort(key=lambda hit: (-hit.score, hit.memory.id))
+    if policy.turns_speak:
+        hits = _spoken(hits)
     seen, hidden = _parted(hits, query, policy, found)
     if query.deep:
-        seen = _deepened(seen, policy, reader, query, now)
+        seen = deepened(seen, query, vector, policy=policy, reader=reader, sense=sense, now=now)
     if policy.best_per_tree and query.where.under is None:
         seen = _best_per_tree(seen, reader)
     shown = _with_breadcrumbs(_within_budget(seen[: query.limit], query.format, query.budget_tokens), reader)
@@ -153,6 +154,12 @@ def _in_company(hits: list[Hit], policy: Policy) -> list[Hit]:
     ]
 
 
+def _spoken(hits: list[Hit]) -> list[Hit]:
+    """Without the conversations of which a turn was found: it says what they are about, and more."""
+    heard = {hit.memory.session for hit in hits if hit.memory.kind == TURN}
+    return [hit for hit in hits if hit.memory.kind != SESSION or hit.memory.session not in heard]
+
+
 def _hit(memory: Memory, strengths: Mapping[str, float], policy: Policy, now: float) -> Hit:
     signals = fuse.weighed(strengths, policy.weights)
     last_use = memory.created_at if memory.last_accessed_at is None else memory.last_accessed_at
@@ -190,43 +197,8 @@ def _best_per_tree(hits: Iterable[Hit], reader: Reader) -> list[Hit]:
     return list(best.values())
 
 
-def _deepened(hits: list[Hit], policy: Policy, reader: Reader, query: Query, now: float) -> list[Hit]:
-    """Walk the links from the best hits; whatever the walk reaches more strongly than the words did rises.
-
-    A walk is worth at most WALKED of the best score, so that the best direct answer stays on top.
-    """
-    seeds = {hit.memory.id: hit.score for hit in hits[: query.limit] if hit.score > 0}
-    if not seeds:
-        return hits
-    mass = personalized_pagerank(seeds, _edges_around(seeds, reader))
-    scale = WALKED * max(seeds.values()) / max(mass.values())
-    known = {hit.memory.id: hit for hit in hits}
-    reached = _reached([id for id in mass if id not in known], reader, query, policy, now)
-    walked = [_walked(hit, scale * mass.get(hit.memory.id, 0.0)) for hit in (*hits, *reached)]
-    likely = [hit for hit in walked if hit.score >= query.min_score]
-    return sorted(likely, key=lambda hit: (-hit.score, hit.memory.id))
-
-
-def _reached(ids: list[str], reader: Reader, query: Query, policy: Policy, now: float) -> list[Hit]:
-    """What only the walk found, as far as the filter and the threshold let it pass."""
-    if not ids:
-        return []
-    within = ids if query.where.ids is None else [id for id in ids if id in query.where.ids]
-    passing = reader.select(replace(query.where, ids=tuple(within)), len(within))
-    hits = (Hit(memory=memory, score=0.0, signals={}, relevance=relevance(memory, now)) for memory in passing)
-    return [hit for hit in hits if hit.relevance > policy.visible_above]
-
-
-def _walked(hit: Hit, points: float) -> Hit:
-    if points <= hit.score:
-        return hit
-    return replace(hit, score=points, fade=1.0, signals={"walk": Signal(points, 1.0)})
-
-
-def _edges_around(
-    seeds: Iterable[str], reader: Reader, steps: int = ITERATIONS
-) -> list[tuple[str, str, float]]:
-    """The associative links within reach of a walk from the seeds."""
+def _edges_around(seeds: Iterable[str], reader: Reader, steps: int) -> list[tuple[str, str, float]]:
+    """The associative links within reach of so many steps from the seeds."""
     known: set[str] = set()
     edges: dict[str, tuple[str, str, float]] = {}
     frontier = set(seeds)

@@ -9,6 +9,8 @@ ITERATIONS = 3
 STEPS = 2
 
 Edge = tuple[str, str, float]
+Ways = Mapping[str, Mapping[str, float]]
+"""From each node, where to and how likely."""
 
 
 def spread(origin: str, edges: Iterable[Edge], factor: float = SPREAD) -> dict[str, float]:
@@ -49,24 +51,23 @@ def reached(seeds: Mapping[str, float], edges: Sequence[Edge], steps: int = STEP
 
 def personalized_pagerank(
     seeds: Mapping[str, float],
-    edges: Iterable[Edge],
+    ways: Ways,
     teleport: float = TELEPORT,
     iterations: int = ITERATIONS,
 ) -> dict[str, float]:
-    """Walk the links both ways from the seeds, returning to them with probability `teleport`.
+    """Walk from the seeds, returning to them with probability `teleport`.
 
-    A node without links gives its mass back to the seeds.
+    A node from which no way leads gives its mass back to the seeds.
     """
-    home = _shares({node: score for node, score in seeds.items() if score > 0})
+    home = shares(seeds)
     if not home:
         return {}
-    ways = _ways(edges)
     mass = dict(home)
     for _ in range(iterations):
         arrived: dict[str, float] = defaultdict(float)
         stranded = 0.0
         for node, amount in mass.items():
-            if node not in ways:
+            if not ways.get(node):
                 stranded += amount
                 continue
             for neighbour, share in ways[node].items():
@@ -78,16 +79,17 @@ def personalized_pagerank(
     return mass
 
 
-def _ways(edges: Iterable[Edge]) -> dict[str, dict[str, float]]:
-    """For each node, where a walker goes and how likely."""
+def ways_along(edges: Iterable[Edge]) -> dict[str, dict[str, float]]:
+    """For each node, where a walker goes along links, both ways, and how likely."""
     weights: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
     for source, target, weight in edges:
         if source != target and weight > 0:
             weights[source][target] += weight
             weights[target][source] += weight
-    return {node: _shares(neighbours) for node, neighbours in weights.items()}
+    return {node: shares(neighbours) for node, neighbours in weights.items()}
 
 
-def _shares(amounts: Mapping[str, float]) -> dict[str, float]:
-    total = sum(amounts.values())
-    return {node: amount / total for node, amount in amounts.items()} if total else {}
+def shares(amounts: Mapping[str, float]) -> dict[str, float]:
+    """What is above 0, as parts of the whole."""
+    total = sum(amount for amount in amounts.values() if amount > 0)
+    return {node: amount / total for node, amount in amounts.items() if amount > 0}

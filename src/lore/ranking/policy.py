@@ -20,7 +20,8 @@ class Policy:
     visible_above: memories whose relevance is not above this are hidden.
     likely_above: without a common word, a memory less similar than this is hidden as noise.
     best_per_tree: one hit for each tree. fade_per_day: the whole score fades with disuse;
-    asked_unfaded: a wanted least score is compared with the score before it fades.
+    asked_unfaded: a wanted least score is compared with the score before it fades. teleport: how likely the
+    walk of a deep search begins anew at every step. turns_speak: a conversation is no hit beside its turns.
     """
 
     weights: Mapping[str, float]
@@ -31,6 +32,8 @@ class Policy:
     fade_per_day: float = 0.0
     asked_unfaded: bool = False
     usage_cap: int = 100
+    teleport: float = 0.5
+    turns_speak: bool = False
 
 
 POLICIES: Mapping[str, Policy] = MappingProxyType(
@@ -48,11 +51,13 @@ POLICIES: Mapping[str, Policy] = MappingProxyType(
                 "answers": 0.012,
             },
             likely_above=0.1,
+            turns_speak=True,
         ),
         "tree": Policy(
             weights={"similarity": 0.7, "relevance": 0.3},
             visible_above=0.05,
             best_per_tree=True,
+            teleport=0.3,
         ),
         "scored": Policy(
             weights={"similarity": 0.45, "words": 0.30, "quality": 0.15, "use": 0.10},

@@ -121,6 +121,13 @@ class Reader(ABC):
         """Whose title, type or content has `text` in it, whatever the case; all that pass, oldest first."""
 
     @abstractmethod
+    def about(self, names: Iterable[str], where: Filter, most: int) -> dict[str, list[str]]:
+        """name -> the memories that it introduces (see `names`) and that pass, oldest first.
+
+        A name of more than `most` memories tells nothing, and is left out.
+        """
+
+    @abstractmethod
     def near(self, vector: Vector, model: str, limit: int, where: Filter) -> dict[str, float]:
         """By meaning: cosine to `vector`, exact, among the vectors of the same model only."""
 

@@ -11,6 +11,7 @@ import apsw
 import numpy as np
 
 from lore.health import Finding
+from lore.store import about
 from lore.store.connections import Connections
 from lore.store.index.codes import code_of
 
@@ -112,6 +113,15 @@ def _words(connection: apsw.Connection) -> Finding:
     return Finding("words", True, f"the text index agrees with {count} memories")
 
 
+def _names(connection: apsw.Connection) -> Finding:
+    about.teach(connection)
+    ((wrong,),) = connection.execute(about.WRONG, {"sample": SAMPLE}).fetchall()
+    detail = (
+        f"{wrong} memories are filed under wrong names" if wrong else "memories are filed under their names"
+    )
+    return Finding("names", not wrong, detail, repairable=True)
+
+
 def _vectors(connection: apsw.Connection) -> Finding:
     lost = _number(connection, LOST_EMBEDDINGS)
     pairs = connection.execute(CODES).fetchall()
@@ -158,6 +168,7 @@ CHECKS: dict[str, Callable[[apsw.Connection], Finding]] = {
     "integrity": _integrity,
     "references": _references,
     "words": _words,
+    "names": _names,
     "vectors": _vectors,
     "use": _use,
     "trees": _trees,
@@ -166,10 +177,13 @@ CHECKS: dict[str, Callable[[apsw.Connection], Finding]] = {
 
 
 def rebuild(connections: Connections) -> None:
-    """Words, depths and counters from the rows; damaged vectors are dropped, to be embedded again."""
+    """Words, names, depths and counters from the rows; damaged vectors are dropped, to be embedded again."""
     _close_to_others(connections.path)
     with connections.writing() as connection:
         connection.execute("INSERT INTO words (words) VALUES ('rebuild')")
+        about.teach(connection)
+        connection.execute("DELETE FROM subject")
+        connection.execute(about.FILL)
         connection.execute(
             f"{TRUE_DEPTHS} UPDATE memory SET depth = tree.depth FROM tree"
             " WHERE alias = tree.node AND memory.depth != tree.depth"

@@ -208,5 +208,15 @@ MIGRATIONS: dict[str, str] = {
             PRIMARY KEY (namespace, name)
         ) STRICT, WITHOUT ROWID;
     """,
+    "0008 what memories are about": """
+        CREATE TABLE subject (
+            name TEXT NOT NULL,
+            memory INTEGER NOT NULL REFERENCES memory (alias) ON DELETE CASCADE,
+            PRIMARY KEY (name, memory)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX subject_memory ON subject (memory);
+        INSERT INTO subject SELECT s.value, m.alias
+            FROM memory m CROSS JOIN json_each(subjects_of(m.title, m.content)) s;
+    """,
 }
 """Expand first, contract in a later release: an older Lore may still have the file open."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from lore.health import Counts
 from lore.model import Cause, Entry, Filter, Link, Memory, Order, Trace
-from lore.store import bookmarking, sql, suggesting, words
+from lore.store import about, bookmarking, sql, suggesting, words
 from lore.store.base import Bookmark, Meeting, Reader, Suggestion
 from lore.store.meaning import Meaning, Scope
 from lore.vectors import Vector, unpacked
@@ -196,6 +196,19 @@ class SqlReader(Reader):
             **parameters,
         )
         return [id for id, *fields in rows if any(wanted in field.lower() for field in fields)]
+
+    def about(self, names: Iterable[str], where: Filter, most: int) -> dict[str, list[str]]:
+        clause, parameters = sql.passing(where)
+        rows = self._rows(
+            about.ABOUT.format(passing=f"{self._sight()}{clause}"),
+            names=json.dumps(list(names)),
+            most=most,
+            **parameters,
+        )
+        found: dict[str, list[str]] = {}
+        for name, id in rows:
+            found.setdefault(name, []).append(id)
+        return found
 
     def near(self, vector: Vector, model: str, limit: int, where: Filter) -> dict[str, float]:
         clause, parameters = sql.passing(where)

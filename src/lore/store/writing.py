@@ -9,7 +9,7 @@ import numpy as np
 
 from lore.errors import Invalid, NotFound, Unavailable
 from lore.model import SHARED, Cause, Link, Memory, new_id
-from lore.store import bookmarking, bulk, sql, suggesting
+from lore.store import about, bookmarking, bulk, sql, suggesting
 from lore.store.base import Bookmark, Suggestion, Writer
 from lore.store.bulk import Table
 from lore.store.index.codes import code_of
@@ -109,6 +109,7 @@ class SqlWriter(SqlReader, Writer):
         aliases: dict[str, int] = dict(bulk.insert(MEMORY, given, self._source))
         traces = [(aliases[id], *values[known:]) for id, values in rows.items()]
         bulk.insert(TRACE, traces, self._source)
+        about.put(memories, aliases, self._source)
         self._note("memory", [(id, None, {}) for id in rows])
         return {id: sql.memory_of((aliases[id], id, 0, *values)) for id, values in rows.items()}
 
@@ -118,6 +119,8 @@ class SqlWriter(SqlReader, Writer):
             changes = ", ".join(f"{name} = :{name}" for name in after)
             self._source(f"UPDATE memory SET {changes} WHERE alias = :alias", {"alias": old.alias, **after})
             self._note("memory", [(old.id, before, after)])
+            if "title" in after or "content" in after:
+                about.change(replace(new, alias=old.alias), self._source)
 
     def put_links(self, links: Iterable[Link]) -> list[Link]:
         wanted = list(links)
