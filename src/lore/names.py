@@ -28,7 +28,7 @@ ARTICLES = frozenset({"the", "a", "an"})
 WITHIN = frozenset("a al and bin da de del der di du for ibn in la le of on s the to van von".split())
 """Small words that may stand within a name."""
 VERBS = frozenset(
-    "is are was were be been has have had will would can could may might must shall should does did do".split()
+    "is are was were be has have had will would can could may might must shall should do does did".split()
 )
 """What ends the subject of a sentence."""
 

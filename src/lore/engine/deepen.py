@@ -47,18 +47,15 @@ def deepened(
     sense: Sense,
     now: float,
 ) -> list[Hit]:
-    """The hits and what can be reached from them, best first, by both how they fit and how they are reached."""
+    """The hits and what can be reached from them, best first: by how they fit and how they are reached."""
     question = words_of(query.text)
-    named = _named(question, query, reader)
+    named = _named(question, hits, query, reader)
     walk = _Walk(query, stems(without(question, named)), frozenset(named), vector, reader, sense)
-    best_hits = _best(hits)
-    sure = float(any(next(iter(best_hits), "") in ids for ids in named.values()))
-    home = walk.home(best_hits, named, NAMED * sure)
-    mass = walk.walked(home, policy.teleport)
-    if not mass or not (named or any(walk.ways.values())):
+    mass = walk.walked(walk.home(hits, named), policy.teleport)
+    if not named and not any(walk.ways.values()):
         return list(hits)
     best = max(mass.values())
-    weight = ADDS + (DECIDES - ADDS) * sure
+    weight = DECIDES if named else ADDS
     known = {hit.memory.id for hit in hits}
     reached = _reached([id for id in mass if id not in known], query, policy, reader, now)
     told = (
@@ -69,17 +66,17 @@ def deepened(
     return sorted(likely, key=lambda hit: (-hit.score, hit.memory.id))
 
 
-def _named(question: Sequence[Word], query: Query, reader: Reader) -> dict[str, list[str]]:
-    """What the question is about by name. A single word is a name if it is written as one."""
+def _named(
+    question: Sequence[Word], hits: Sequence[Hit], query: Query, reader: Reader
+) -> dict[str, list[str]]:
+    """What the question is about by name; nothing if the best hit is about something else.
+
+    A single word is a name if it is written as one.
+    """
     known = reader.about(candidates(question), query.where, HUB)
     found = (mention for mention in mentions(question, known) if mention.words > 1 or mention.capital)
-    return {mention.name: known[mention.name] for mention in found}
-
-
-def _best(hits: Sequence[Hit]) -> dict[str, float]:
-    """The first few, each by its share: a deviation less is e times less."""
-    seeds = [hit for hit in hits[:SEEDS] if hit.score > 0]
-    return shares({hit.memory.id: math.exp(DEVIATIONS * (hit.score - seeds[0].score)) for hit in seeds})
+    named = {mention.name: known[mention.name] for mention in found}
+    return named if hits and any(hits[0].memory.id in ids for ids in named.values()) else {}
 
 
 def _reached(ids: list[str], query: Query, policy: Policy, reader: Reader, now: float) -> list[Hit]:
@@ -124,23 +121,24 @@ class _Walk:
     via: dict[str, tuple[float, str]] = field(default_factory=dict)
     fits: dict[str, float] = field(default_factory=dict)
 
-    def home(
-        self, best: Mapping[str, float], named: Mapping[str, Sequence[str]], share: float
-    ) -> dict[str, float]:
-        """Where walkers begin: that share of them at what the question names, the others at the best hits."""
+    def home(self, hits: Sequence[Hit], named: Mapping[str, Sequence[str]]) -> dict[str, float]:
+        """Where walkers begin: at the best hits, a deviation less e times fewer, and at what is named."""
         self._measure({id for ids in named.values() for id in ids})
-        home = {id: (1 - share) * amount for id, amount in best.items()}
+        seeds = {hit.memory.id: math.exp(DEVIATIONS * (hit.score - hits[0].score)) for hit in hits[:SEEDS]}
+        others = 1 - NAMED if named else 1.0
+        home = {id: others * share for id, share in shares(seeds).items()}
         for name, ids in named.items():
-            for id, amount in self._spread(ids).items():
-                home[id] = home.get(id, 0.0) + share * amount / len(named)
+            for id, share in self._spread(ids).items():
+                home[id] = home.get(id, 0.0) + NAMED * share / len(named)
                 self.via.setdefault(id, (0.0, name))
-        return shares(home)
+        return home
 
     def walked(self, home: Mapping[str, float], teleport: float) -> dict[str, float]:
         """How many walkers are where in the end."""
         mass = dict(home)
         for _ in range(ROUNDS):
-            left = sorted((id for id in mass if id not in self.ways), key=lambda id: (-mass[id], id))[:BEAM]
+            ranked = sorted(mass.items(), key=lambda place: (-place[1], place[0]))
+            left = [id for id, _ in ranked if id not in self.ways][:BEAM]
             if not left:
                 break
             self._leave(self.reader.get(left))

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import apsw
 
@@ -40,7 +41,8 @@ def teach(connection: apsw.Connection) -> None:
     connection.create_scalar_function("subjects_of", _subjects_of, 2, deterministic=True)
 
 
-def _subjects_of(title: str, content: str) -> str:
+def _subjects_of(*texts: Any) -> str:
+    title, content = texts
     return json.dumps(subjects(title, content), ensure_ascii=False)
 
 
