@@ -91,13 +91,11 @@ def _reached(ids: list[str], query: Query, policy: Policy, reader: Reader, now: 
 
 def _walked(hit: Hit, walk: Signal, via: Mapping[str, tuple[float, str]]) -> Hit:
     """The hit with what the walk says of it; its other reasons count that much less."""
-    signals = {
-        name: replace(signal, weight=signal.weight * (1 - walk.weight))
-        for name, signal in hit.signals.items()
-    }
+    rest = 1 - walk.weight
+    signals = {name: Signal(signal.strength, signal.weight * rest) for name, signal in hit.signals.items()}
     return replace(
         hit,
-        score=hit.score * (1 - walk.weight) + hit.fade * walk.points,
+        score=hit.score * rest + hit.fade * walk.points,
         signals={**signals, "walk": walk},
         via=via.get(hit.memory.id, (0.0, ""))[1],
     )

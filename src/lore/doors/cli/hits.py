@@ -19,6 +19,7 @@ NARROWEST_WAY = 13
 ARROW = " › "
 INDENT = "    "
 REPLACED = "replaced by"
+REACHED = "reached by way of"
 
 
 def show_hits(lore: "Lore", hits: Sequence[Hit], format: str | None, why: bool) -> None:
@@ -71,5 +72,8 @@ def _reasons(hit: Hit) -> Iterable[str]:
     for name, signal in hit.signals.items():
         sum = f"{signal.strength:.3f} × {signal.weight:.2f} = {signal.points:.3f}"
         yield click.style(f"{name.ljust(longest)}  {sum}", dim=True)
+    if hit.via:
+        way = line(hit.via, width() - len(INDENT + REACHED) - 1)
+        yield click.style(f"{REACHED} {way}", dim=True)
     if hit.fade != 1:
         yield click.style(f"all × {hit.fade:.3f}, faded with disuse", dim=True)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     help="At most so many.",
 )
 @click.option("--under", metavar="ID", help="Only below this memory.")
-@click.option("--deep", is_flag=True, help="Follow links from what was found.")
+@click.option("--deep", is_flag=True, help="Follow names and links from what was found.")
 @click.option("--among", metavar="ID,...", help="Only these; without TEXT they are simply shown.")
 @click.option("--policy", default="lore", show_default=True, help="How to rank: lore, scored or tree.")
 @click.option("--kind", multiple=True, help="Only this kind; may be repeated, as the next two.")
