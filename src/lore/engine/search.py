@@ -11,6 +11,7 @@ from lore.errors import Invalid, NotFound
 from lore.model import FORMATS, SESSION, TURN, Answer, Filter, Format, Hit, Memory, Query, Signal
 from lore.ranking import evidence, fuse
 from lore.ranking.decay import fade, idle_days, relevance, usage
+from lore.ranking.fresh import lifted
 from lore.ranking.graph import STEPS, reached
 from lore.ranking.policy import POLICIES, Policy, policy_named
 from lore.store import Reader, Store
@@ -23,6 +24,8 @@ LISTS = {"meaning_rank", "words_rank", "links_rank"}
 """What a reciprocal rank fusion counts; without a model or any link, the others count more."""
 SEEDS = 5
 """From how many of the first hits links are followed where they count as a list of their own."""
+COMPARED = 20
+"""How many of the first hits are compared with each other."""
 CRUMB_TOKENS = 60
 """What an id with its score costs the asker."""
 
@@ -54,6 +57,8 @@ def search(
     seen, hidden = _parted(hits, query, policy, found)
     if query.deep:
         seen = deepened(seen, query, vector, policy=policy, reader=reader, sense=sense, now=now)
+    if policy.fresh_first:
+        seen = _fresh_first(seen, query.text)
     if policy.best_per_tree and query.where.under is None:
         seen = _best_per_tree(seen, reader)
     shown = _with_breadcrumbs(_within_budget(seen[: query.limit], query.format, query.budget_tokens), reader)
@@ -185,6 +190,24 @@ def _parted(hits: list[Hit], query: Query, policy: Policy, found: _Found) -> tup
         asked = fuse.total(hit.signals) if policy.asked_unfaded else hit.score
         (seen if likely and present and asked >= query.min_score else hidden).append(hit)
     return seen, hidden
+
+
+def _fresh_first(hits: list[Hit], question: str) -> list[Hit]:
+    """Of what says the same but for the value, the newest first."""
+    first = hits[:COMPARED]
+    ranked = [(hit.memory.id, hit.memory.content, hit.memory.created_at) for hit in first]
+    risen = lifted(question, ranked, {hit.memory.id: hit.score for hit in first})
+    told = [_lifted(hit, risen[hit.memory.id]) if hit.memory.id in risen else hit for hit in hits]
+    return (
+        sorted(told, key=lambda hit: (-hit.score, -hit.memory.created_at, -hit.memory.alias))
+        if risen
+        else hits
+    )
+
+
+def _lifted(hit: Hit, score: float) -> Hit:
+    gap = Signal((score - hit.score) / hit.fade, 1.0)
+    return replace(hit, score=score, signals={**hit.signals, "fresh": gap})
 
 
 def _best_per_tree(hits: Iterable[Hit], reader: Reader) -> list[Hit]:

@@ -22,6 +22,7 @@ class Policy:
     best_per_tree: one hit for each tree. fade_per_day: the whole score fades with disuse;
     asked_unfaded: a wanted least score is compared with the score before it fades. teleport: how likely the
     walk of a deep search begins anew at every step. turns_speak: a conversation is no hit beside its turns.
+    fresh_first: see `fresh`.
     """
 
     weights: Mapping[str, float]
@@ -34,6 +35,7 @@ class Policy:
     usage_cap: int = 100
     teleport: float = 0.5
     turns_speak: bool = False
+    fresh_first: bool = False
 
 
 POLICIES: Mapping[str, Policy] = MappingProxyType(
@@ -52,6 +54,7 @@ POLICIES: Mapping[str, Policy] = MappingProxyType(
             },
             likely_above=0.1,
             turns_speak=True,
+            fresh_first=True,
         ),
         "tree": Policy(
             weights={"similarity": 0.7, "relevance": 0.3},

@@ -1,0 +1,73 @@
+"""The newest first, where memories differ in nothing but the value that is asked for."""
+
+import pytest
+
+from lore.ranking.fresh import lifted
+
+OLD, NEW = "The build server is called Heron.", "The build server is called Osprey."
+
+
+def order(question: str, *texts: str) -> list[str]:
+    """The texts, given best first and oldest first, as they stand in the end."""
+    scores = {text: 1 - place / 10 for place, text in enumerate(texts)}
+    risen = lifted(question, [(text, text, float(at)) for at, text in enumerate(texts)], scores)
+    return sorted(texts, key=lambda text: (-{**scores, **risen}[text], -texts.index(text)))
+
+
+@pytest.mark.parametrize(
+    ("question", "older", "newer"),
+    [
+        ("What is the build server called?", OLD, NEW),
+        ("name of the server for builds", OLD, NEW),
+        (
+            "Whom is Ada Stone married to?",
+            "Ada Stone is married to Bo Stone.",
+            "Ada Stone is married to Kim.",
+        ),
+        ("Where do we meet?", "We meet on Mondays in room 4", "We meet on Mondays in the big hall"),
+    ],
+)
+def test_the_newer_value_comes_first(question: str, older: str, newer: str) -> None:
+    assert order(question, older, newer) == [newer, older]
+    assert order(question, newer, older) == [older, newer]
+
+
+@pytest.mark.parametrize(
+    ("question", "first", "second"),
+    [
+        ("Is Heron the build server?", OLD, NEW),
+        ("What was the build server called originally?", OLD, NEW),
+        ("Which name did the build server have before?", OLD, NEW),
+        ("capital", "The capital of Norland is Oster", "The capital of Sudland is Wester"),
+        ("use tabs in Python files", "Use tabs in Python files", "Use tabs in Go files"),
+        (
+            "our tests",
+            "Our tests run in parallel on every push",
+            "Our tests run too slowly since the upgrade",
+        ),
+        ("heron", "Heron builds", "Heron deploys"),
+        ("server", "The server is old", "A server is called Osprey"),
+        ("server", OLD, OLD.lower()),
+    ],
+    ids=[
+        "named",
+        "originally",
+        "before",
+        "two subjects",
+        "distinguished",
+        "little alike",
+        "differs",
+        "the same",
+    ],
+)
+def test_what_differs_otherwise_keeps_its_place(question: str, first: str, second: str) -> None:
+    assert order(question, first, second) == [first, second]
+
+
+def test_the_newest_of_several_is_the_first() -> None:
+    texts = [f"The build server is called {name}." for name in ("Heron", "Osprey", "Kite")]
+    assert order("What is the build server called?", *texts) == texts[::-1]
+
+
+def test_what_is_already_better_is_not_lifted() -> None:
+    assert lifted("build server", [("old", OLD, 1.0), ("new", NEW, 2.0)], {"old": 0.4, "new": 0.5}) == {}
