@@ -56,6 +56,7 @@ def test_the_newer_value_comes_first(question: str, older: str, newer: str) -> N
         "two subjects",
         "distinguished",
         "little alike",
+        "short",
         "differs",
         "the same",
     ],
