@@ -1,5 +1,6 @@
 """evidence: what tells, besides words and meaning, that a memory answers a question."""
 
+import math
 from itertools import pairwise
 
 import pytest
@@ -7,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lore.model import Memory
-from lore.ranking.evidence import NOBODY, Others, asked, company, fullness, signs, standing
+from lore.ranking.evidence import NOBODY, Others, asked, company, nearby, recency, signs, standing
 
 NUMBERS = st.dictionaries(st.text(min_size=1, max_size=3), st.floats(-1e6, 1e6), min_size=1, max_size=20)
 
@@ -87,15 +88,48 @@ def test_a_time_counts_where_one_is_asked_for(question: str, content: str, dated
     assert signs(asked(question), memory(content))["dated"] == dated
 
 
+def test_who_says_more_is_fuller_but_not_without_end() -> None:
+    question = asked("What is stored?")
+    short, half, long = (signs(question, memory("word " * count))["fullness"] for count in (2, 20, 2_000))
+    assert 0 < short < half == 0.5 < long < 1
+
+
+@pytest.mark.parametrize(
+    ("question", "goes_on"),
+    [
+        ("I'm back. What is next?", True),
+        ("Let’s take the second option", True),
+        ("The draft is done. What do you need for the next step?", True),
+        ("Where did we leave the keys?", False),
+        ("When did Anna move? And where did you go？", False),
+        ("deployment keys of the vault", False),
+        ("...?", False),
+    ],
+)
+def test_who_tells_something_to_somebody_goes_on(question: str, goes_on: bool) -> None:
+    assert asked(question).goes_on is goes_on
+
+
 # --- the others
-def test_who_says_more_is_fuller() -> None:
-    short, long = memory("yes"), Memory(id="two", content="yes " * 30, created_at=0.0, updated_at=0.0)
-    full = fullness([short, long])
-    assert full["two"] > full["one"]
-
-
-def test_the_best_of_a_conversation_speak_for_the_others_in_it() -> None:
-    scores = {"a": 0.9, "b": 0.8, "c": 0.1, "d": 0.1, "e": 0.1}
-    around = company(scores, {"a": "talk", "b": "talk", "c": "talk", "d": "other"})
-    assert around["a"] == around["b"] == around["c"] > around["d"] == around["e"]
+def test_the_best_of_a_conversation_speaks_for_the_others_in_it() -> None:
+    match = {"a": 0.9, "b": 0.2, "c": 0.5, "d": 0.5}
+    around = company(match, {"a": "talk", "b": "talk", "c": "other"})
+    assert around["a"] == around["b"] > around["c"] == around["d"]
     assert company({}, {}) == {}
+
+
+def test_the_better_neighbour_counts_if_it_stands_out() -> None:
+    stands = {"a": 0.9, "b": 0.1, "c": 0.4, "d": 0.2, "e": 0.2}
+    beside = nearby(stands, [("a", "b"), ("b", "c"), ("d", "e"), ("e", "unseen")])
+    assert beside == {"a": 0.25, "b": 0.9, "c": 0.25, "d": 0.25, "e": 0.25}
+
+
+def test_the_last_conversation_is_the_most_recent_and_all_of_it() -> None:
+    told = [("old", "one", 1.0), ("new", "two", 5.0), ("begun", "two", 0.0), ("fact", "", 3.0)]
+    left = recency(
+        Memory(id=id, content="x", session=session, created_at=at, updated_at=at) for id, session, at in told
+    )
+    assert left["new"] == left["begun"] == 1.0
+    assert left["fact"] == pytest.approx(1 - math.log(2) / math.log(4))
+    assert left["old"] == pytest.approx(1 - math.log(3) / math.log(4))
+    assert recency([]) == {}

@@ -49,8 +49,6 @@ def search(
     found = _find(query, policy, vector, sense, reader)
     policy = replace(policy, weights=fuse.without(policy.weights, LISTS - found.ranks.keys()))
     hits = [_hit(memory, found.strengths_of(memory, policy, now), policy, now) for memory in found.memories]
-    if "company" in policy.weights:
-        hits = _in_company(hits, policy)
     hits.sort(key=lambda hit: (-hit.score, hit.memory.id))
     if policy.turns_speak:
         hits = _spoken(hits)
@@ -79,7 +77,10 @@ def search(
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """Candidates with the raw strengths they were found by. ranks: of each list that took part."""
+    """Candidates with the raw strengths they were found by. ranks: of each list that took part.
+
+    around: signal -> strengths by what else was found.
+    """
 
     text: str
     memories: list[Memory]
@@ -87,7 +88,7 @@ class _Found:
     meaning: Mapping[str, float]
     words: Mapping[str, float]
     wording: Mapping[str, float]
-    fullness: Mapping[str, float]
+    around: Mapping[str, Mapping[str, float]]
     asked: evidence.Asked
     ranks: Mapping[str, Mapping[str, float]]
 
@@ -100,12 +101,11 @@ class _Found:
             "meaning": self.meaning.get(memory.id, 0.0),
             "words": self.words.get(memory.id, 0.0),
             "wording": self.wording.get(memory.id, 0.0),
-            "fullness": self.fullness.get(memory.id, 0.0),
             **(evidence.signs(self.asked, memory) if "speaker" in policy.weights else {}),
             "relevance": relevance(memory, now),
             "quality": memory.score / 10,
             "use": usage(memory.access_count, policy.usage_cap),
-            **{name: ranked.get(memory.id, 0.0) for name, ranked in self.ranks.items()},
+            **{name: by.get(memory.id, 0.0) for name, by in (*self.around.items(), *self.ranks.items())},
         }
 
 
@@ -123,18 +123,38 @@ def _find(query: Query, policy: Policy, vector: Vector | None, sense: Sense, rea
     unmeasured = [memory.id for memory in memories if memory.id not in near]
     rest = {} if vector is None or not unmeasured else reader.cosines(vector, sense.model, unmeasured)
     likeness = {id: sense.likeness(cosine) for id, cosine in (near | rest).items()}
+    meaning = evidence.standing(likeness, evidence.UNLIKE)
     told = {memory.id: words.get(memory.id, 0.0) for memory in memories}
+    wording = evidence.standing(told, evidence.UNMATCHED)
+    asked = evidence.asked(query.text)
+    around = _around(memories, meaning, wording, reader) if "company" in policy.weights else {}
+    if asked.goes_on and "recent" in policy.weights:
+        around["recent"] = evidence.recency(memories)
     return _Found(
         text=query.text,
         memories=memories,
         likeness=likeness,
-        meaning=evidence.standing(likeness, evidence.UNLIKE),
+        meaning=meaning,
         words=fuse.relative_to_best(words),
-        wording=evidence.standing(told, evidence.UNMATCHED),
-        fullness=evidence.fullness(memories),
-        asked=evidence.asked(query.text),
+        wording=wording,
+        around=around,
+        asked=asked,
         ranks={name: fuse.by_rank(ids) for name, ids in lists.items()},
     )
+
+
+def _around(
+    memories: list[Memory], meaning: Mapping[str, float], wording: Mapping[str, float], reader: Reader
+) -> dict[str, Mapping[str, float]]:
+    """What others that were found say for each: the best of its conversation, and its neighbours."""
+    places = {memory.id: memory.session for memory in memories if memory.session}
+    stands = {memory.id: meaning.get(memory.id, 0.0) for memory in memories}
+    match = {id: stand + wording[id] for id, stand in stands.items()}
+    links = reader.links(places, kinds=("temporal",)) if places else []
+    return {
+        "company": evidence.company(match, places),
+        "nearby": evidence.nearby(stands, ((link.source, link.target) for link in links)),
+    }
 
 
 def _linked(lists: list[list[str]], query: Query, reader: Reader) -> list[str]:
@@ -145,18 +165,6 @@ def _linked(lists: list[list[str]], query: Query, reader: Reader) -> list[str]:
     within = [id for id in strengths if query.where.ids is None or id in query.where.ids]
     passing = reader.select(replace(query.where, ids=tuple(within)), len(within)) if within else []
     return sorted((memory.id for memory in passing), key=lambda known: (-strengths[known], known))
-
-
-def _in_company(hits: list[Hit], policy: Policy) -> list[Hit]:
-    """The same, with what the best of a conversation say for the others in it."""
-    scores = {hit.memory.id: hit.score for hit in hits}
-    places = {hit.memory.id: hit.memory.session for hit in hits if hit.memory.session}
-    around = evidence.company(scores, places)
-    told = [(hit, Signal(around[hit.memory.id], policy.weights["company"])) for hit in hits]
-    return [
-        replace(hit, score=hit.score + hit.fade * signal.points, signals={**hit.signals, "company": signal})
-        for hit, signal in told
-    ]
 
 
 def _spoken(hits: list[Hit]) -> list[Hit]:

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from lore.model import Memory
@@ -21,10 +21,15 @@ TELLS_TIME = re.compile(
     r"|october|november|december)\b",
     re.IGNORECASE,
 )
-COMPANY = 3
-"""How many of the best of a conversation speak for it."""
+SENTENCE = re.compile(r"[^.!?？\n]*\w[^.!?？\n]*[.!?？]*")
+ADDRESSES = re.compile(r"\b(?:i|me|my|we|our|you|your|let['’]s)\b", re.IGNORECASE)
+"""Somebody speaks to somebody; a bare subject, as one types it into a search box, does not."""
+ASKS = ("?", "？")
+MEAN = 0.25
 DEVIATIONS = 8.0
 """How many standard deviations the scale of `standing` is wide; the mean stands at a quarter of it."""
+HALF_FULL = 20
+"""Words of a memory that is half as full as can be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +50,14 @@ UNMATCHED = Others(20)
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a question says of its answer: names that may be speakers, and whether it is about time."""
+    """What a question says of its answer: names that may be speakers, and whether it is about time.
+
+    goes_on: it tells something to somebody and does not only ask, as who goes on with a conversation.
+    """
 
     names: frozenset[str]
     about_time: bool
+    goes_on: bool
 
 
 def asked(question: str) -> Asked:
@@ -57,20 +66,27 @@ def asked(question: str) -> Asked:
         match.group().removesuffix("'s").removesuffix("’s").lower()
         for match in CAPITALISED.finditer(question)
     )
-    return Asked(frozenset(names), ABOUT_TIME.search(question) is not None)
+    told = any(not sentence.endswith(ASKS) for sentence in SENTENCE.findall(question))
+    return Asked(
+        names=frozenset(names),
+        about_time=ABOUT_TIME.search(question) is not None,
+        goes_on=told and ADDRESSES.search(question) is not None,
+    )
 
 
 def signs(question: Asked, memory: Memory) -> dict[str, float]:
     """Of one memory, each 0 to 1.
 
-    speaker: the question names who says it. tells: it does not ask itself. answers: it follows a question.
-    dated: it tells a time, where one is asked for.
+    fullness: how much it says. speaker: the question names who says it. tells: it does not ask itself.
+    answers: it follows a question. dated: it tells a time, where one is asked for.
     """
     text = memory.content.rstrip()
+    words = len(text.split())
     return {
+        "fullness": words / (words + HALF_FULL),
         "speaker": float(_says(question, text)),
-        "tells": float(not text.endswith(("?", "？"))),
-        "answers": float(memory.context.rstrip().endswith(("?", "？"))),
+        "tells": float(not text.endswith(ASKS)),
+        "answers": float(memory.context.rstrip().endswith(ASKS)),
         "dated": float(question.about_time and TELLS_TIME.search(text) is not None),
     }
 
@@ -94,31 +110,35 @@ def standing(values: Mapping[str, float], others: Others = NOBODY) -> dict[str, 
     around += others.count * (others.spread**2 + (others.mean - mean) ** 2)
     spread = math.sqrt(around / count)
     return {
-        name: 0.25 + (value - mean) / spread / DEVIATIONS if spread else 0.25
+        name: MEAN + (value - mean) / spread / DEVIATIONS if spread else MEAN
         for name, value in values.items()
     }
 
 
-def fullness(memories: Iterable[Memory]) -> dict[str, float]:
-    """How much each says, by `standing`: who says more is more likely to have said it."""
-    return standing({memory.id: math.log1p(len(memory.content.split())) for memory in memories})
-
-
-def company(scores: Mapping[str, float], places: Mapping[str, str]) -> dict[str, float]:
-    """How good the best of each conversation are, by `standing`. places: id -> the conversation it is in."""
-    if not scores:
-        return {}
-    least = min(scores.values())
-    by_place: dict[str, list[float]] = {}
+def company(match: Mapping[str, float], places: Mapping[str, str]) -> dict[str, float]:
+    """How well the best of each conversation matches, by `standing`. places: id -> its conversation."""
+    best: dict[str, float] = {}
     for id, place in places.items():
-        by_place.setdefault(place, []).append(scores[id])
-    best = {place: _best(found, least) for place, found in by_place.items()}
-    return standing(
-        {id: best[places[id]] if id in places else _best([score], least) for id, score in scores.items()}
-    )
+        best[place] = max(match[id], best.get(place, match[id]))
+    return standing({id: best[places[id]] if id in places else own for id, own in match.items()})
 
 
-def _best(found: Sequence[float], least: float) -> float:
-    """The mean of the best few; where there are fewer, the others count as the worst of all."""
-    top = sorted(found, reverse=True)[:COMPANY]
-    return (sum(top) + least * (COMPANY - len(top))) / COMPANY
+def nearby(stands: Mapping[str, float], neighbours: Iterable[tuple[str, str]]) -> dict[str, float]:
+    """How far the better neighbour of each stands out; the mean where it does not, or was not found."""
+    best = dict.fromkeys(stands, MEAN)
+    for one, other in neighbours:
+        if one in best and other in best:
+            best[one] = max(best[one], stands[other])
+            best[other] = max(best[other], stands[one])
+    return best
+
+
+def recency(memories: Iterable[Memory]) -> dict[str, float]:
+    """How lately the conversation of each went on: 1 the last of all, less by the logarithm of its place."""
+    places = {memory.id: (memory.session or memory.id, memory.created_at) for memory in memories}
+    last: dict[str, float] = {}
+    for place, at in places.values():
+        last[place] = max(at, last.get(place, at))
+    moments = sorted(set(last.values()), reverse=True)
+    left = {at: 1 - math.log1p(rank) / math.log1p(len(moments)) for rank, at in enumerate(moments)}
+    return {id: left[last[place]] for id, (place, _) in places.items()}

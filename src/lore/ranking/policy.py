@@ -15,8 +15,9 @@ class Policy:
     weights: signal name -> weight. The signals: `similarity` (likeness, or word overlap where a memory
     has no vector), `words` (relative to the best of this search), `relevance` (forgetting curve), `quality`
     (score / 10), `use` (logarithmic count); `meaning` and `wording` (how far a memory stands out by either),
-    `fullness`, `company`, `speaker`, `tells`, `answers`, `dated` (see `evidence`); and places in the lists of
-    a reciprocal rank fusion: `meaning_rank`, `words_rank`, `links_rank` (what the first hits are linked to).
+    `company`, `nearby`, `recent`, `fullness`, `speaker`, `tells`, `answers`, `dated` (see `evidence`);
+    and places in the lists of a reciprocal rank fusion: `meaning_rank`, `words_rank`, `links_rank` (what the
+    first hits are linked to).
     visible_above: memories whose relevance is not above this are hidden.
     likely_above: without a common word, a memory less similar than this is hidden as noise.
     best_per_tree: one hit for each tree. fade_per_day: the whole score fades with disuse;
@@ -42,15 +43,17 @@ POLICIES: Mapping[str, Policy] = MappingProxyType(
     {
         "lore": Policy(
             weights={
-                "meaning": 0.345,
-                "wording": 0.300,
-                "company": 0.150,
-                "fullness": 0.085,
-                "speaker": 0.033,
-                "tells": 0.030,
-                "dated": 0.025,
-                "relevance": 0.020,
-                "answers": 0.012,
+                "company": 0.200,
+                "meaning": 0.170,
+                "wording": 0.170,
+                "nearby": 0.140,
+                "recent": 0.100,
+                "fullness": 0.080,
+                "dated": 0.055,
+                "speaker": 0.030,
+                "answers": 0.020,
+                "tells": 0.020,
+                "relevance": 0.015,
             },
             likely_above=0.1,
             turns_speak=True,

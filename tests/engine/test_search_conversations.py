@@ -1,0 +1,41 @@
+"""search, where conversations are kept: what was found around a memory speaks for it."""
+
+from lore import Draft, Lore, Query, Tie
+from lore.clock import Clock
+from lore.model import Hit
+
+
+def say(lore: Lore, content: str, session: str = "") -> str:
+    return lore.remember(Draft(content=content, session=session)).id
+
+
+def hits(lore: Lore, text: str) -> dict[str, Hit]:
+    lore.settle()
+    return {hit.memory.id: hit for hit in lore.search(Query(text=text, counted=False)).hits}
+
+
+def test_a_turn_beside_one_that_fits_is_found_before_its_like(lore: Lore) -> None:
+    alone, beside = say(lore, "the walrus yawns", "one"), say(lore, "the walrus yawns", "two")
+    fitting = say(lore, "the walrus sleeps on the ice of the northern bay", "three")
+    lore.link([Tie(source=fitting, target=beside, kind="temporal")])
+    found = hits(lore, "does the walrus sleep on the ice of the northern bay?")
+    assert found[beside].score > found[alone].score
+    assert found[beside].signals["nearby"].strength > found[alone].signals["nearby"].strength
+
+
+def test_a_turn_of_a_conversation_that_fits_is_found_before_its_like(lore: Lore) -> None:
+    elsewhere, among = say(lore, "the walrus yawns", "one"), say(lore, "the walrus yawns", "two")
+    say(lore, "the walrus sleeps on the ice of the northern bay", "two")
+    found = hits(lore, "does the walrus sleep on the ice of the northern bay?")
+    assert found[among].score > found[elsewhere].score
+
+
+def test_who_goes_on_with_something_finds_the_last_conversation_first(lore: Lore, clock: Clock) -> None:
+    old = say(lore, "the plan for the walrus", "one")
+    clock.sleep(days=1)
+    new = say(lore, "the plan for the walrus", "two")
+    going_on = hits(lore, "I have read the plan for the walrus. What is next?")
+    assert list(going_on) == [new, old]
+    assert going_on[old].signals["recent"].strength < going_on[new].signals["recent"].strength == 1.0
+    asking = hits(lore, "What is the plan for the walrus?")
+    assert asking[new].signals["recent"].strength == asking[old].signals["recent"].strength == 0.0
