@@ -120,8 +120,9 @@ def test_the_best_of_a_conversation_speaks_for_the_others_in_it() -> None:
 
 def test_the_better_neighbour_counts_if_it_stands_out() -> None:
     stands = {"a": 0.9, "b": 0.1, "c": 0.4, "d": 0.2, "e": 0.2}
-    beside = nearby(stands, [("a", "b"), ("b", "c"), ("d", "e"), ("e", "unseen")])
-    assert beside == {"a": 0.25, "b": 0.9, "c": 0.25, "d": 0.25, "e": 0.25}
+    beside = nearby(stands, [("b", "a"), ("c", "b"), ("b", "c"), ("d", "c"), ("d", "e"), ("e", "unseen")])
+    assert beside == {"a": 0.25, "b": 0.9, "c": 0.25, "d": 0.4, "e": 0.25}
+    assert nearby(stands, [("a", "b")])["b"] == 0.9
 
 
 def test_the_last_conversation_is_the_most_recent_and_all_of_it() -> None:

@@ -43,11 +43,11 @@ POLICIES: Mapping[str, Policy] = MappingProxyType(
     {
         "lore": Policy(
             weights={
-                "company": 0.200,
-                "meaning": 0.170,
-                "wording": 0.170,
+                "company": 0.190,
+                "meaning": 0.165,
+                "wording": 0.165,
                 "nearby": 0.140,
-                "recent": 0.100,
+                "recent": 0.120,
                 "fullness": 0.080,
                 "dated": 0.055,
                 "speaker": 0.030,
