@@ -150,10 +150,9 @@ def _around(
     places = {memory.id: memory.session for memory in memories if memory.session}
     stands = {memory.id: meaning.get(memory.id, 0.0) for memory in memories}
     match = {id: stand + wording[id] for id, stand in stands.items()}
-    links = reader.links(places, kinds=("temporal",)) if places else []
     return {
         "company": evidence.company(match, places),
-        "nearby": evidence.nearby(stands, ((link.source, link.target) for link in links)),
+        "nearby": evidence.nearby(stands, reader.following(places)),
     }
 
 

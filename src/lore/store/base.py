@@ -165,6 +165,10 @@ class Reader(ABC):
         """The active links that touch any of `ids`, oldest first; `kinds` empty: all kinds."""
 
     @abstractmethod
+    def following(self, ids: Iterable[str]) -> list[tuple[str, str]]:
+        """Which of `ids` follow one another by an active temporal link: (earlier, later)."""
+
+    @abstractmethod
     def get_links(self, ids: Iterable[str]) -> dict[str, Link]:
         """Links by their own ids, ended ones and those of forgotten memories included."""
 

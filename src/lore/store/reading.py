@@ -313,6 +313,15 @@ class SqlReader(Reader):
             f" AND {sql.CURRENT.format(m='s')} AND {sql.CURRENT.format(m='e')} AND {condition}"
         )
 
+    def following(self, ids: Iterable[str]) -> list[tuple[str, str]]:
+        rows = self._rows(
+            "SELECT s.id, e.id FROM memory s CROSS JOIN link l ON l.source = s.alias"
+            " CROSS JOIN memory e ON e.alias = l.target WHERE l.kind = 'temporal' AND l.active = 1"
+            f" AND s.id IN ({sql.IDS}) AND e.id IN ({sql.IDS}) AND {self._sight('s')} AND {self._sight('e')}",
+            ids=sql.listed_ids(ids),
+        )
+        return cast(list[tuple[str, str]], rows)
+
     def get_links(self, ids: Iterable[str]) -> dict[str, Link]:
         rows = self._rows(
             f"{sql.LINK_ROWS} WHERE l.id IN ({sql.IDS}) AND {self._sight('s')} AND {self._sight('e')}",
