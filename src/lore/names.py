@@ -83,7 +83,7 @@ def candidates(words: Sequence[Word]) -> set[str]:
 
 
 def mentions(words: Sequence[Word], known: Collection[str]) -> list[Mention]:
-    """The known names in a text, the longest first where they overlap, in order."""
+    """The known names in a text, in order. Of those that overlap the first, and then the longest, counts."""
     ends: dict[int, tuple[int, str]] = {}
     for begin, end, name in _runs(words):
         if name in known and end > ends.get(begin, (0, ""))[0]:
@@ -152,7 +152,8 @@ def _of_sentence(text: str) -> list[str]:
         first = next(_capitalised(words), [])
         return [_name(first)] if len(first) > 1 and first[0] is words[0] and _name(first) else []
     before = words[:verb]
-    return [name for part in (before, *_capitalised(before)) if (name := _name(part))]
+    begin = next((at for at, word in enumerate(before) if word.text not in STOP_WORDS), 0)
+    return [name for part in (before, *_capitalised(before[begin:])) if (name := _name(part))]
 
 
 def _capitalised(words: Sequence[Word]) -> Iterator[list[Word]]:

@@ -116,6 +116,40 @@ def test_a_superseded_memory_is_hidden_unless_asked_for(lore: Lore) -> None:
     assert found(lore, "", Filter(ids=(old, new))) == [new]
 
 
+def test_a_conversation_is_no_hit_beside_its_turns(lore: Lore) -> None:
+    talk = lore.remember(Draft(content="walrus and ice", kind="session", session="s1")).id
+    said = lore.remember(Draft(content="the walrus sleeps", kind="turn", session="s1")).id
+    lore.settle()
+    assert found(lore, "walrus") == [said]
+    assert found(lore, "walrus", Filter(kinds=frozenset({"session"}))) == [talk]
+    for policy in POLICIES.keys() - {"lore"}:
+        assert set(ids_of(lore.search(Query(text="walrus", policy=policy)))) == {talk, said}, policy
+
+
+def test_a_conversation_is_a_hit_where_none_of_its_turns_is_found(lore: Lore) -> None:
+    talk = lore.remember(Draft(content="walrus and ice", kind="session", session="s1")).id
+    lore.remember(Draft(content="quarterly tax return", kind="turn", session="s1"))
+    gone = lore.remember(Draft(content="walrus", kind="turn", session="s1")).id
+    elsewhere = lore.remember(Draft(content="walrus", kind="turn", session="s2")).id
+    loose = lore.remember(Draft(content="walrus", kind="turn")).id
+    lore.forget([gone])
+    assert set(found(lore, "walrus")) == {talk, elsewhere, loose}
+
+
+def test_a_conversation_of_which_only_noise_was_found_is_a_hit(lore: Lore) -> None:
+    keep(lore, "penguin")
+    walrus = lore.remember(Draft(content="walrus and ice", kind="session", session="s1")).id
+    lore.remember(Draft(content="quarterly tax return", kind="turn", session="s1"))
+    lore.settle()
+    assert found(lore, "walrus") == [walrus]
+
+
+def test_a_turn_of_no_conversation_hides_none(lore: Lore) -> None:
+    kinds = ("session", "turn")
+    kept = {lore.remember(Draft(content=f"walrus {kind}", kind=kind)).id for kind in kinds}
+    assert set(found(lore, "walrus")) == kept
+
+
 # --- refining and looking up
 
 

@@ -1,6 +1,7 @@
 """evidence: what tells, besides words and meaning, that a memory answers a question."""
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from lore.model import Memory
 from lore.ranking.evidence import NOBODY, Others, asked, company, nearby, recency, signs, standing
 
+NOW = 1_700_000_000.0  # 14 November 2023
 NUMBERS = st.dictionaries(st.text(min_size=1, max_size=3), st.floats(-1e6, 1e6), min_size=1, max_size=20)
 
 
@@ -64,11 +66,11 @@ def test_what_is_more_stands_higher(values: dict[str, float]) -> None:
     ],
 )
 def test_the_speaker_counts_whom_the_question_names(question: str, content: str, says: float) -> None:
-    assert signs(asked(question), memory(content))["speaker"] == says
+    assert signs(asked(question, NOW), memory(content))["speaker"] == says
 
 
 def test_who_asks_tells_nothing_and_who_follows_answers() -> None:
-    question = asked("When does the ferry leave?")
+    question = asked("When does the ferry leave?", NOW)
     told = signs(question, memory("At noon.", context="the user\nWhen does it leave?"))
     assert (told["tells"], told["answers"]) == (1.0, 1.0)
     wondered = signs(question, memory("When does the ferry leave? ", context="the user"))
@@ -85,11 +87,11 @@ def test_who_asks_tells_nothing_and_who_follows_answers() -> None:
     ],
 )
 def test_a_time_counts_where_one_is_asked_for(question: str, content: str, dated: float) -> None:
-    assert signs(asked(question), memory(content))["dated"] == dated
+    assert signs(asked(question, NOW), memory(content))["dated"] == dated
 
 
 def test_who_says_more_is_fuller_but_not_without_end() -> None:
-    question = asked("What is stored?")
+    question = asked("What is stored?", NOW)
     short, half, long = (signs(question, memory("word " * count))["fullness"] for count in (2, 20, 2_000))
     assert 0 < short < half == 0.5 < long < 1
 
@@ -107,7 +109,7 @@ def test_who_says_more_is_fuller_but_not_without_end() -> None:
     ],
 )
 def test_who_tells_something_to_somebody_goes_on(question: str, goes_on: bool) -> None:
-    assert asked(question).goes_on is goes_on
+    assert asked(question, NOW).goes_on is goes_on
 
 
 # --- the others
@@ -134,3 +136,11 @@ def test_the_last_conversation_is_the_most_recent_and_all_of_it() -> None:
     assert left["fact"] == pytest.approx(1 - math.log(2) / math.log(4))
     assert left["old"] == pytest.approx(1 - math.log(3) / math.log(4))
     assert recency([]) == {}
+
+
+def test_what_is_of_the_time_that_is_asked_for_shows_it() -> None:
+    of_october = memory("the boat was painted")
+    of_october = replace(of_october, created_at=NOW - 30 * 86_400)
+    assert signs(asked("what was painted last month?", NOW), of_october)["when"] == 1.0
+    assert signs(asked("what was painted in May 2022?", NOW), of_october)["when"] < 0.01
+    assert signs(asked("what was painted?", NOW), of_october)["when"] == 0.0

@@ -19,6 +19,7 @@ from lore.vectors import Vector, unit
 NOW = 1_800_000_000.0
 MODEL = "exact/test/4"
 CAUSE = Cause(verb="test", surface="pytest", actor="me", reason="why not")
+ANY = Filter()
 
 Backend = Callable[[Path], Store]
 
@@ -138,6 +139,7 @@ def test_an_impossible_id_is_simply_unknown(id: str, store: Store) -> None:
     assert reader.cosines(EAST, MODEL, [id]) == {}
     assert reader.select(Filter(ids=(id,)), 10) == []
     assert reader.select(Filter(under=id), 10) == []
+    assert reader.about([id], Filter(), 10) == {}
     assert reader.ids_like(id or "b", 10) == []
 
 
@@ -219,15 +221,18 @@ FILTERS: dict[str, tuple[Filter, set[str]]] = {
 }
 
 
+def lighthouse(id: str, **fields: Any) -> Memory:
+    return memory(id, "lighthouse", title="Eddystone", **fields)
+
+
 def world(store: Store) -> None:
     """A tree, a memory that differs in every field, an outdated, a forgotten and a private one."""
     keep(
         store,
-        *(memory(id, "lighthouse") for id in ("root", "child")),
-        memory("grandchild", "lighthouse", project="tug"),
-        memory(
+        *(lighthouse(id) for id in ("root", "child")),
+        lighthouse("grandchild", project="tug"),
+        lighthouse(
             "other",
-            "lighthouse",
             kind="turn",
             type="fact",
             source="chat",
@@ -236,13 +241,13 @@ def world(store: Store) -> None:
             project="ferry",
             created_at=NOW + 100,
         ),
-        memory("old", "lighthouse", superseded_by="other", project="tug"),
-        memory("gone", "lighthouse", forgotten_at=NOW, project="ferry"),
+        lighthouse("old", superseded_by="other", project="tug"),
+        lighthouse("gone", forgotten_at=NOW, project="ferry"),
         below("root", "child"),
         below("child", "grandchild"),
     )
-    keep(store, memory("own", "lighthouse", namespace="mine"), namespace="mine")
-    keep(store, memory("alien", "lighthouse", namespace="theirs"), namespace="theirs")
+    keep(store, lighthouse("own", namespace="mine"), namespace="mine")
+    keep(store, lighthouse("alien", namespace="theirs"), namespace="theirs")
     place(store, dict.fromkeys(("root", "child", "grandchild", "other", "old", "gone"), EAST))
     place(store, {"own": EAST}, "mine")
     place(store, {"alien": EAST}, "theirs")
@@ -257,6 +262,7 @@ def test_every_way_of_finding_honours_the_filter(where: Filter, passing: set[str
     assert set(reader.ids(where)) == passing
     assert set(reader.containing("LIGHT", where)) == passing
     assert set(reader.matching(["lighthouse"], 100, where)) == passing
+    assert set(reader.about(["eddystone"], where, 100).get("eddystone", ())) == passing
     assert set(reader.near(EAST, MODEL, 100, where)) == passing
     assert {trace.id for trace in reader.roots(where)} == passing - {"child", "grandchild"}
 
@@ -321,6 +327,79 @@ def test_what_hangs_below_many_is_counted_as_for_each(where: Filter, passing: se
     assert counted["child"] == len(passing & {"grandchild"})
     assert [counted[id] for id in ids[2:]] == [0, 0, 0, 0]
     assert store.reader("mine").count_below([], where) == {}
+
+
+# --- by names
+
+
+def about(store: Store, *names: str, most: int = 100, where: Filter = ANY) -> dict[str, list[str]]:
+    return shared(store).about(names, where, most)
+
+
+def test_a_name_finds_what_it_introduces_oldest_first_and_nothing_that_only_mentions_it(store: Store) -> None:
+    keep(store, memory("told", "Dublin is a town"), memory("titled", title="Dublin"))
+    keep(store, memory("mentions", "Swift was born in Dublin"), memory("both", "Dublin and Cork are towns"))
+    assert about(store, "dublin", "cork", "born", "nowhere") == {
+        "cork": ["both"],
+        "dublin": ["told", "titled", "both"],
+    }
+    assert about(store, "Dublin") == {}
+    assert about(store) == {}
+
+
+def test_a_name_of_more_memories_than_asked_for_is_left_out(store: Store) -> None:
+    keep(store, *(memory(f"m{n}", title="Dublin") for n in range(3)), memory("cork", title="Cork"))
+    assert about(store, "dublin", "cork", most=3) == {"cork": ["cork"], "dublin": ["m0", "m1", "m2"]}
+    assert about(store, "dublin", "cork", most=2) == {"cork": ["cork"]}
+    assert about(store, "dublin", "cork", most=0) == {}
+
+
+def test_names_follow_a_changed_title_and_content(store: Store) -> None:
+    keep(store, memory("a", "Cork is a town", title="Dublin"))
+    keep(store, replace(one(store, "a"), title="Galway"))
+    assert about(store, "dublin", "galway", "cork") == {"cork": ["a"], "galway": ["a"]}
+    keep(store, replace(one(store, "a"), content="Sligo is a town"))
+    assert about(store, "galway", "cork", "sligo") == {"galway": ["a"], "sligo": ["a"]}
+    keep(store, replace(one(store, "a"), title="", content="nothing in particular"))
+    assert about(store, "dublin", "galway", "cork", "sligo") == {}
+
+
+def test_names_stay_when_anything_else_changes(store: Store) -> None:
+    keep(store, memory("a", title="Dublin"))
+    keep(store, replace(one(store, "a"), importance=0.9, summary="Cork"))
+    assert about(store, "dublin", "cork") == {"dublin": ["a"]}
+
+
+def test_a_name_leads_to_the_forgotten_and_outdated_only_on_request(store: Store) -> None:
+    keep(store, memory("a", title="Dublin"), memory("b", title="Dublin"), memory("c", title="Dublin"))
+    keep(store, replace(one(store, "a"), superseded_by="c"), replace(one(store, "b"), forgotten_at=NOW))
+    assert about(store, "dublin") == {"dublin": ["c"]}
+    assert about(store, "dublin", where=Filter(superseded=True)) == {"dublin": ["a", "c"]}
+    assert about(store, "dublin", where=Filter(forgotten=True)) == {"dublin": ["b", "c"]}
+    keep(store, replace(one(store, "b"), forgotten_at=None))
+    assert about(store, "dublin") == {"dublin": ["b", "c"]}
+
+
+def test_names_of_a_transaction_that_failed_are_not_known(store: Store) -> None:
+    keep(store, memory("a", title="Dublin"))
+
+    def fail() -> None:
+        with store.transaction(SHARED, CAUSE, NOW) as writer:
+            writer.put([memory("b", title="Cork"), replace(one(store, "a"), title="Cork")])
+            assert writer.about(["dublin", "cork"], Filter(), 10) == {"cork": ["a", "b"]}
+            raise NotFound("no")
+
+    with pytest.raises(NotFound):
+        fail()
+    assert about(store, "dublin", "cork") == {"dublin": ["a"]}
+
+
+@pytest.mark.parametrize(
+    "name", ["m\u00fcnchen", "o'brien", '"', "dublin%", "dublin\0", "\ud800", "d" * 100_000]
+)
+def test_a_name_is_plain_text_never_syntax(name: str, store: Store) -> None:
+    keep(store, memory("a", title="Dublin"), memory("b", title="München"))
+    assert about(store, name, "dublin", "munchen") == {"dublin": ["a"], "munchen": ["b"]}
 
 
 # --- by words
@@ -507,6 +586,20 @@ def test_active_links_that_touch_a_memory_come_oldest_first(store: Store) -> Non
     assert [tie.id for tie in reader.links(["a", "c"])] == ["b-c", "a-d", "a-c", "b-a"]
     assert [tie.id for tie in reader.links(["a"], ("relation", "associative"))] == ["a-c", "b-a"]
     assert reader.links([]) == []
+
+
+def test_memories_follow_one_another_by_active_temporal_links_among_them(store: Store) -> None:
+    keep(
+        store,
+        *(memory(id) for id in "abcde"),
+        link("a", "b", "temporal"),
+        link("b", "c", "temporal"),
+        link("a", "c"),
+        link("c", "d", "temporal", active=False, ended_at=NOW),
+        link("d", "e", "temporal"),
+    )
+    assert sorted(shared(store).following("abcd")) == [("a", "b"), ("b", "c")]
+    assert shared(store).following([]) == []
 
 
 def test_links_are_known_by_their_ids_ended_or_not(store: Store) -> None:
@@ -864,6 +957,7 @@ def everything(store: Store) -> list[object]:
         reader.links(["root", "child"]),
         reader.history("root"),
         reader.matching(["lighthouse"], 100, where),
+        reader.about(["eddystone"], where, 100),
         reader.near(EAST, MODEL, 100, where),
     ]
 
@@ -963,6 +1057,7 @@ QUESTIONS: dict[str, Callable[[Reader], Iterable[str]]] = {
     "children": lambda reader: [id for found in reader.children(KNOWN).values() for id in found],
     "ancestors": lambda reader: [id for way in reader.ancestors(KNOWN).items() for id in (way[0], *way[1])],
     "links": lambda reader: _named(reader.links(KNOWN)),
+    "following": lambda reader: [id for pair in reader.following(KNOWN) for id in pair],
     "get_links": lambda reader: _named(reader.get_links(KNOWN).values()),
     "all_links": lambda reader: _named(link for id in KNOWN for link in reader.all_links(id)),
     "history": lambda reader: [entry.id for id in KNOWN for entry in reader.history(id)],
@@ -970,6 +1065,9 @@ QUESTIONS: dict[str, Callable[[Reader], Iterable[str]]] = {
         *reader.ids_of("memory", range(100)).values(), *reader.ids_of("link", range(100)).values(),
     ],
     "containing": lambda reader: reader.containing("GHTHOU", Filter()),
+    "about": lambda reader: [
+        id for found in reader.about(["eddystone"], Filter(forgotten=True), 100).values() for id in found
+    ],
     "vectors": lambda reader: reader.vectors(MODEL, KNOWN),
     "meetings": lambda reader: [id for meet in reader.meetings(KNOWN) for id in (meet.one, meet.other)],
     "get_suggestions": lambda reader: _proposed(reader.get_suggestions(KNOWN).values()),
@@ -1071,13 +1169,14 @@ def society(store: Store) -> None:
         keep(
             store,
             *(
-                memory(id, "lighthouse", namespace=who, project=f"{who}-project")
+                lighthouse(id, namespace=who, project=f"{who}-project")
                 for id in names.values()
                 if id != names["gone"]
             ),
-            memory(names["gone"], "lighthouse", namespace=who, forgotten_at=NOW),
+            lighthouse(names["gone"], namespace=who, forgotten_at=NOW),
             below(names["root"], names["leaf"], id=f"{who}-tree"),
             link(names["leaf"], names["friend"], id=f"{who}-tie"),
+            link(names["leaf"], names["friend"], "temporal", id=f"{who}-next"),
             namespace=who,
         )
         place(store, dict.fromkeys(names.values(), EAST), who)
@@ -1120,7 +1219,7 @@ def test_a_reader_counts_its_own_and_the_shared_never_anothers(store: Store) -> 
     reader = store.reader("mine")
     assert reader.count(Filter()) == 6
     counts = reader.counts()
-    assert (counts.memories, counts.roots, counts.links, counts.forgotten) == (6, 4, 4, 2)
+    assert (counts.memories, counts.roots, counts.links, counts.forgotten) == (6, 4, 6, 2)
     assert store.reader(SHARED).counts().memories == 3
     assert [store.reader(who).count_pending_suggestions() for who in PEOPLE] == [2, 3, 1]
     roots = [f"{who}-root" for who in PEOPLE]

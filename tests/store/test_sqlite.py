@@ -189,12 +189,16 @@ OLD_ROW = """
 """
 
 
+def migrate_to(path: Path, step: str) -> None:
+    """The file as a Lore left it that did not know this step yet."""
+    connections = Connections(path)
+    opening.migrate(connections, {name: done for name, done in MIGRATIONS.items() if name < step})
+    connections.close()
+
+
 def test_what_was_the_channel_of_a_transcript_becomes_its_project(path: Path) -> None:
     path.parent.mkdir()
-    connections = Connections(path)
-    before = {name: step for name, step in MIGRATIONS.items() if name < "0006"}
-    opening.migrate(connections, before)
-    connections.close()
+    migrate_to(path, "0006")
     ask(path, OLD_ROW.format(id="turn", kind="turn", source_type="transcript", channel="example.org/ferry"))
     ask(path, OLD_ROW.format(id="bare", kind="turn", source_type="transcript", channel=""))
     ask(path, OLD_ROW.format(id="typed", kind="note", source_type="observed", channel="c-42"))
@@ -206,6 +210,26 @@ def test_what_was_the_channel_of_a_transcript_becomes_its_project(path: Path) ->
     assert told == {"turn": ("", "example.org/ferry"), "bare": ("", ""), "typed": ("c-42", "")}
     assert set(reader.matching(["walrus"], 10, Filter(projects=frozenset({"other"})))) == {"bare", "typed"}
     assert [entry.after for entry in reader.history("typed")] == [{}, {"channel": "c-42"}]
+    assert failed_checks(store) == set()
+    store.close()
+
+
+def test_what_was_kept_before_names_were_filed_is_found_by_them(path: Path) -> None:
+    path.parent.mkdir()
+    migrate_to(path, "0006")
+    texts = {
+        "titled": ("Zürich (city)", "walrus"),
+        "told": ("", "Anna and Tom are here"),
+        "plain": ("", "sea"),
+    }
+    for id, (title, content) in texts.items():
+        ask(path, OLD_ROW.format(id=id, kind="note", source_type="observed", channel=""))
+        ask(path, f"UPDATE memory SET title = '{title}', content = '{content}' WHERE id = '{id}'")
+    migrate_to(path, "0008")
+    assert "subject" not in tables(path)
+    store = SqliteStore(path)
+    known = store.reader(SHARED).about(["zurich", "anna", "tom", "walrus", "sea"], Filter(), 10)
+    assert known == {"anna": ["told"], "tom": ["told"], "zurich": ["titled"]}
     assert failed_checks(store) == set()
     store.close()
 
@@ -358,6 +382,32 @@ def test_damage_to_what_is_derived_is_found_and_healed(
     assert failed_checks(store) == set()
     assert set(store.reader(SHARED).matching(["walrus"], 10, Filter())) == {"a", "b"}
     assert store.reader(SHARED).get(["b"])["b"].depth == 1
+
+
+DAMAGE_TO_NAMES = {
+    "none left": "DELETE FROM subject",
+    "one lost": "DELETE FROM subject WHERE name = 'tom'",
+    "one too many": "INSERT INTO subject SELECT 'nobody', alias FROM memory WHERE id = 'plain'",
+    "a wrong one": "UPDATE subject SET name = 'nobody' WHERE name = 'tom'",
+    "of another memory": "UPDATE subject SET memory = (SELECT alias FROM memory WHERE id = 'plain')",
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE_TO_NAMES.values(), ids=DAMAGE_TO_NAMES)
+def test_memories_that_are_filed_under_wrong_names_are_found_and_healed(
+    damage: str, store: SqliteStore, path: Path
+) -> None:
+    keep(store, "named", content="Anna and Tom are here")
+    keep(store, "plain")
+    assert failed_checks(store) == set()
+    ask(path, damage)
+    [finding] = [finding for finding in store.check() if not finding.passed]
+    assert (finding.check, finding.repairable) == ("names", True)
+    assert "filed under wrong names" in finding.detail
+    store.rebuild()
+    assert failed_checks(store) == set()
+    known = store.reader(SHARED).about(["anna", "tom", "nobody"], Filter(), 10)
+    assert known == {"anna": ["named"], "tom": ["named"]}
 
 
 CANONICAL_DAMAGE = {

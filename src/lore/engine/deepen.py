@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from lore.engine.sense import Sense
 from lore.model import Hit, Link, Memory, Query, Signal
 from lore.names import Mention, Word, candidates, mentions, stems, subjects, without, words_of
-from lore.ranking.decay import relevance
+from lore.ranking.decay import left_of, relevance
 from lore.ranking.evidence import DEVIATIONS, UNLIKE
 from lore.ranking.graph import personalized_pagerank, shares
 from lore.ranking.policy import Policy
@@ -30,11 +30,13 @@ HUB = 60
 """A name of more memories than this leads nowhere in particular."""
 NAMED = 0.8
 """How many of the walkers begin at what the question names, if it does."""
-DECIDES, ADDS = 0.8, 0.2
-"""What the walk counts for where the question names what it is about, and where it does not."""
+DECIDES = 0.8
+"""What the walk counts for where the question names what it is about."""
 TELLING = 3.0
 """How much likelier a way is taken for each word of the question that stands beside it."""
 LINKS = ("associative", "relation")
+FOUND = (math.inf, "")
+"""No way led to the best hit: it was found."""
 
 
 def deepened(
@@ -55,15 +57,14 @@ def deepened(
     if not named and not any(walk.ways.values()):
         return list(hits)
     best = max(mass.values())
-    weight = DECIDES if named else ADDS
+    weight = DECIDES if named else policy.walk
     known = {hit.memory.id for hit in hits}
     reached = _reached([id for id in mass if id not in known], query, policy, reader, now)
     told = (
         _walked(hit, Signal(math.sqrt(mass.get(hit.memory.id, 0.0) / best), weight), walk.via)
         for hit in (*hits, *reached)
     )
-    likely = [hit for hit in told if hit.score >= query.min_score]
-    return sorted(likely, key=lambda hit: (-hit.score, hit.memory.id))
+    return sorted(told, key=lambda hit: (-hit.score, hit.memory.id))
 
 
 def _named(
@@ -85,7 +86,16 @@ def _reached(ids: list[str], query: Query, policy: Policy, reader: Reader, now: 
         return []
     within = ids if query.where.ids is None else [id for id in ids if id in query.where.ids]
     passing = reader.select(replace(query.where, ids=tuple(within)), len(within))
-    hits = (Hit(memory=memory, score=0.0, signals={}, relevance=relevance(memory, now)) for memory in passing)
+    hits = (
+        Hit(
+            memory=memory,
+            score=0.0,
+            signals={},
+            relevance=relevance(memory, now),
+            fade=left_of(memory, policy.fade_per_day, now),
+        )
+        for memory in passing
+    )
     return [hit for hit in hits if hit.relevance > policy.visible_above]
 
 
@@ -125,10 +135,11 @@ class _Walk:
         seeds = {hit.memory.id: math.exp(DEVIATIONS * (hit.score - hits[0].score)) for hit in hits[:SEEDS]}
         others = 1 - NAMED if named else 1.0
         home = {id: others * share for id, share in shares(seeds).items()}
+        self.via = {hit.memory.id: FOUND for hit in hits[:1]}
         for name, ids in named.items():
             for id, share in self._spread(ids).items():
                 home[id] = home.get(id, 0.0) + NAMED * share / len(named)
-                self.via.setdefault(id, (0.0, name))
+                self.via[id] = (math.inf, name)
         return home
 
     def walked(self, home: Mapping[str, float], teleport: float) -> dict[str, float]:
@@ -197,13 +208,14 @@ class _Walk:
 
     def _spread(self, ids: Sequence[str]) -> dict[str, float]:
         """The more like the question, the likelier: a deviation more is e times as likely."""
-        best = max(self.fits[id] for id in ids)
-        return shares({id: math.exp((self.fits[id] - best) / UNLIKE.spread) for id in ids})
+        fits = {id: self.fits.get(id, 0.0) for id in ids}  # what vanished meanwhile fits nothing
+        best = max(fits.values())
+        return shares({id: math.exp((fit - best) / UNLIKE.spread) for id, fit in fits.items()})
 
     def _measure(self, ids: Iterable[str]) -> None:
         new = [id for id in ids if id not in self.fits]
         if new and self.vector is not None:
             cosines = self.reader.cosines(self.vector, self.sense.model, new)
             self.fits |= {id: self.sense.likeness(cosine) for id, cosine in cosines.items()}
-        unmeasured = self.reader.get(id for id in new if id not in self.fits)
+        unmeasured = self.reader.get((id for id in new if id not in self.fits), forgotten=True)
         self.fits |= {id: overlap(self.query.text, memory.content) for id, memory in unmeasured.items()}

@@ -10,7 +10,7 @@ from lore.engine.use import count_use
 from lore.errors import Invalid, NotFound
 from lore.model import FORMATS, SESSION, TURN, Answer, Filter, Format, Hit, Memory, Query, Signal
 from lore.ranking import evidence, fuse
-from lore.ranking.decay import fade, idle_days, relevance, usage
+from lore.ranking.decay import left_of, relevance, usage
 from lore.ranking.fresh import lifted
 from lore.ranking.graph import STEPS, reached
 from lore.ranking.policy import POLICIES, Policy, policy_named
@@ -46,17 +46,19 @@ def search(
         return _looked_up(query, store, reader, now)
     vector = sense.of_question(query.text)
 
-    found = _find(query, policy, vector, sense, reader)
+    found = _find(query, policy, vector, sense, reader, now)
     policy = replace(policy, weights=fuse.without(policy.weights, LISTS - found.ranks.keys()))
     hits = [_hit(memory, found.strengths_of(memory, policy, now), policy, now) for memory in found.memories]
     hits.sort(key=lambda hit: (-hit.score, hit.memory.id))
-    if policy.turns_speak:
-        hits = _spoken(hits)
-    seen, hidden = _parted(hits, query, policy, found)
+    seen = _spoken([hit for hit in hits if found.is_likely(hit, query, policy)], policy)
     if query.deep:
-        seen = deepened(seen, query, vector, policy=policy, reader=reader, sense=sense, now=now)
+        walked = deepened(seen, query, vector, policy=policy, reader=reader, sense=sense, now=now)
+        seen = _spoken(walked, policy)
     if policy.fresh_first:
         seen = _fresh_first(seen, query.text)
+    seen = [hit for hit in seen if _worth(hit, policy) >= query.min_score]
+    shown_ids = {hit.memory.id for hit in seen}
+    hidden = [hit for hit in hits if hit.memory.id not in shown_ids]
     if policy.best_per_tree and query.where.under is None:
         seen = _best_per_tree(seen, reader)
     shown = _with_breadcrumbs(_within_budget(seen[: query.limit], query.format, query.budget_tokens), reader)
@@ -108,8 +110,17 @@ class _Found:
             **{name: by.get(memory.id, 0.0) for name, by in (*self.around.items(), *self.ranks.items())},
         }
 
+    def is_likely(self, hit: Hit, query: Query, policy: Policy) -> bool:
+        """Whether it is no noise, and not faded from sight unless it is asked for by its id."""
+        id = hit.memory.id
+        told = self.words.get(id, 0.0) > 0 or id in self.ranks.get("links_rank", ())
+        likely = told or self.likeness.get(id, 1.0) > policy.likely_above
+        return likely and (hit.relevance > policy.visible_above or query.where.ids is not None)
 
-def _find(query: Query, policy: Policy, vector: Vector | None, sense: Sense, reader: Reader) -> _Found:
+
+def _find(
+    query: Query, policy: Policy, vector: Vector | None, sense: Sense, reader: Reader, now: float
+) -> _Found:
     """By meaning and by words; a refinement considers exactly the memories it names."""
     many = max(policy.candidates, query.limit)
     words = reader.matching(terms(query.text), many, query.where)
@@ -126,7 +137,7 @@ def _find(query: Query, policy: Policy, vector: Vector | None, sense: Sense, rea
     meaning = evidence.standing(likeness, evidence.UNLIKE)
     told = {memory.id: words.get(memory.id, 0.0) for memory in memories}
     wording = evidence.standing(told, evidence.UNMATCHED)
-    asked = evidence.asked(query.text)
+    asked = evidence.asked(query.text, now)
     around = _around(memories, meaning, wording, reader) if "company" in policy.weights else {}
     if asked.goes_on and "recent" in policy.weights:
         around["recent"] = evidence.recency(memories)
@@ -166,16 +177,17 @@ def _linked(lists: list[list[str]], query: Query, reader: Reader) -> list[str]:
     return sorted((memory.id for memory in passing), key=lambda known: (-strengths[known], known))
 
 
-def _spoken(hits: list[Hit]) -> list[Hit]:
+def _spoken(hits: list[Hit], policy: Policy) -> list[Hit]:
     """Without the conversations of which a turn was found: it says what they are about, and more."""
-    heard = {hit.memory.session for hit in hits if hit.memory.kind == TURN}
+    if not policy.turns_speak:
+        return hits
+    heard = {hit.memory.session for hit in hits if hit.memory.kind == TURN and hit.memory.session}
     return [hit for hit in hits if hit.memory.kind != SESSION or hit.memory.session not in heard]
 
 
 def _hit(memory: Memory, strengths: Mapping[str, float], policy: Policy, now: float) -> Hit:
     signals = fuse.weighed(strengths, policy.weights)
-    last_use = memory.created_at if memory.last_accessed_at is None else memory.last_accessed_at
-    left = fade(idle_days(memory, last_use, now), policy.fade_per_day)
+    left = left_of(memory, policy.fade_per_day, now)
     return Hit(
         memory=memory,
         score=left * fuse.total(signals),
@@ -185,18 +197,9 @@ def _hit(memory: Memory, strengths: Mapping[str, float], policy: Policy, now: fl
     )
 
 
-def _parted(hits: list[Hit], query: Query, policy: Policy, found: _Found) -> tuple[list[Hit], list[Hit]]:
-    """What may be shown, and what falls below a threshold."""
-    seen: list[Hit] = []
-    hidden: list[Hit] = []
-    for hit in hits:
-        id = hit.memory.id
-        told = found.words.get(id, 0.0) > 0 or id in found.ranks.get("links_rank", ())
-        likely = told or found.likeness.get(id, 1.0) > policy.likely_above
-        present = hit.relevance > policy.visible_above or query.where.ids is not None
-        asked = fuse.total(hit.signals) if policy.asked_unfaded else hit.score
-        (seen if likely and present and asked >= query.min_score else hidden).append(hit)
-    return seen, hidden
+def _worth(hit: Hit, policy: Policy) -> float:
+    """What a wanted least score is compared with."""
+    return fuse.total(hit.signals) if policy.asked_unfaded else hit.score
 
 
 def _fresh_first(hits: list[Hit], question: str) -> list[Hit]:

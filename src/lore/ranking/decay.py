@@ -3,6 +3,7 @@
 import math
 from typing import Protocol
 
+from lore.model import Memory
 from lore.ranking.category import LASTING
 
 DAY_SECONDS = 86_400.0
@@ -92,6 +93,12 @@ def link_weight(weight: float, used_at: float, now: float, period_days: float) -
 def fade(days: float, per_day: float) -> float:
     """A plain exponential: the factor on a whole score."""
     return math.exp(-per_day * days)
+
+
+def left_of(memory: Memory, per_day: float, now: float) -> float:
+    """The factor on the whole score of a memory that has not been used for a while."""
+    last_use = memory.created_at if memory.last_accessed_at is None else memory.last_accessed_at
+    return fade(idle_days(memory, last_use, now), per_day)
 
 
 def fade_with_floor(hours: float, per_hour: float, floor: float) -> float:

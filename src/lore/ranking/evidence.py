@@ -2,10 +2,11 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from lore.model import Memory
+from lore.ranking.when import Period, nearness, periods
 
 SPEAKER = re.compile(r"\A(?P<name>[^\W\d_][\w.'’ -]{0,40}): ")
 """Who says a line of a conversation among people."""
@@ -53,15 +54,17 @@ class Asked:
     """What a question says of its answer: names that may be speakers, and whether it is about time.
 
     goes_on: it tells something to somebody and does not only ask, as who goes on with a conversation.
+    periods: the times that it names.
     """
 
     names: frozenset[str]
     about_time: bool
     goes_on: bool
+    periods: Sequence[Period] = ()
 
 
-def asked(question: str) -> Asked:
-    """Read a question."""
+def asked(question: str, now: float) -> Asked:
+    """Read a question that is asked now."""
     names = (
         match.group().removesuffix("'s").removesuffix("’s").lower()
         for match in CAPITALISED.finditer(question)
@@ -71,6 +74,7 @@ def asked(question: str) -> Asked:
         names=frozenset(names),
         about_time=ABOUT_TIME.search(question) is not None,
         goes_on=told and ADDRESSES.search(question) is not None,
+        periods=periods(question, now),
     )
 
 
@@ -78,7 +82,8 @@ def signs(question: Asked, memory: Memory) -> dict[str, float]:
     """Of one memory, each 0 to 1.
 
     fullness: how much it says. speaker: the question names who says it. tells: it does not ask itself.
-    answers: it follows a question. dated: it tells a time, where one is asked for.
+    answers: it follows a question. dated: it tells a time, where one is asked for. when: it is of the time
+    that the question names.
     """
     text = memory.content.rstrip()
     words = len(text.split())
@@ -88,6 +93,7 @@ def signs(question: Asked, memory: Memory) -> dict[str, float]:
         "tells": float(not text.endswith(ASKS)),
         "answers": float(memory.context.rstrip().endswith(ASKS)),
         "dated": float(question.about_time and TELLS_TIME.search(text) is not None),
+        "when": nearness(memory.created_at, question.periods),
     }
 
 

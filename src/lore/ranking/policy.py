@@ -15,15 +15,16 @@ class Policy:
     weights: signal name -> weight. The signals: `similarity` (likeness, or word overlap where a memory
     has no vector), `words` (relative to the best of this search), `relevance` (forgetting curve), `quality`
     (score / 10), `use` (logarithmic count); `meaning` and `wording` (how far a memory stands out by either),
-    `company`, `nearby`, `recent`, `fullness`, `speaker`, `tells`, `answers`, `dated` (see `evidence`);
+    `company`, `nearby`, `recent`, `fullness`, `speaker`, `tells`, `answers`, `dated`, `when` (see
+    `evidence`);
     and places in the lists of a reciprocal rank fusion: `meaning_rank`, `words_rank`, `links_rank` (what the
     first hits are linked to).
     visible_above: memories whose relevance is not above this are hidden.
     likely_above: without a common word, a memory less similar than this is hidden as noise.
     best_per_tree: one hit for each tree. fade_per_day: the whole score fades with disuse;
-    asked_unfaded: a wanted least score is compared with the score before it fades. teleport: how likely the
-    walk of a deep search begins anew at every step. turns_speak: a conversation is no hit beside its turns.
-    fresh_first: see `fresh`.
+    asked_unfaded: a wanted least score is compared with the score before it fades.
+    teleport: how likely the walk of a deep search begins anew at every step; walk: what it counts for where no
+    name decides. turns_speak: a conversation is no hit beside its turns. fresh_first: see `fresh`.
     """
 
     weights: Mapping[str, float]
@@ -35,6 +36,7 @@ class Policy:
     asked_unfaded: bool = False
     usage_cap: int = 100
     teleport: float = 0.5
+    walk: float = 0.2
     turns_speak: bool = False
     fresh_first: bool = False
 
@@ -43,17 +45,18 @@ POLICIES: Mapping[str, Policy] = MappingProxyType(
     {
         "lore": Policy(
             weights={
-                "company": 0.190,
-                "meaning": 0.165,
-                "wording": 0.165,
-                "nearby": 0.140,
-                "recent": 0.120,
-                "fullness": 0.080,
-                "dated": 0.055,
-                "speaker": 0.030,
-                "answers": 0.020,
-                "tells": 0.020,
-                "relevance": 0.015,
+                "company": 0.182,
+                "meaning": 0.159,
+                "wording": 0.159,
+                "nearby": 0.135,
+                "recent": 0.077,
+                "when": 0.077,
+                "fullness": 0.077,
+                "dated": 0.053,
+                "speaker": 0.029,
+                "answers": 0.019,
+                "tells": 0.019,
+                "relevance": 0.014,
             },
             likely_above=0.1,
             turns_speak=True,
@@ -64,6 +67,7 @@ POLICIES: Mapping[str, Policy] = MappingProxyType(
             visible_above=0.05,
             best_per_tree=True,
             teleport=0.3,
+            walk=0.5,
         ),
         "scored": Policy(
             weights={"similarity": 0.45, "words": 0.30, "quality": 0.15, "use": 0.10},

@@ -23,17 +23,19 @@ WRONG = """
             != (SELECT json_group_array(value ORDER BY value) FROM json_each(subjects_of(m.title, m.content)))
 """
 """Among the newest, those that are filed under other names than their texts give."""
-FEW = """
-    SELECT j.value FROM json_each(:names) j WHERE (
-        SELECT count(*) FROM (SELECT 1 FROM subject WHERE name = j.value LIMIT :most + 1)
-    ) BETWEEN 1 AND :most
-"""
-"""Names that something is about, but not more than that."""
-ABOUT = f"""
-    WITH few AS MATERIALIZED ({FEW})
+ABOUT = """
+    WITH few AS MATERIALIZED (
+        SELECT j.value FROM json_each(:names) j WHERE (
+            SELECT count(*) FROM (
+                SELECT 1 FROM subject s CROSS JOIN memory m ON m.alias = s.memory
+                WHERE s.name = j.value AND {passing} LIMIT :most + 1
+            )
+        ) BETWEEN 1 AND :most
+    )
     SELECT s.name, m.id FROM few CROSS JOIN subject s ON s.name = few.value
-        CROSS JOIN memory m ON m.alias = s.memory WHERE {{passing}} ORDER BY s.name, m.alias
+        CROSS JOIN memory m ON m.alias = s.memory WHERE {passing} ORDER BY s.name, m.alias
 """
+"""For names that something is about that passes, but not more than that."""
 
 
 def teach(connection: apsw.Connection) -> None:
