@@ -174,6 +174,31 @@ def test_a_look_up_gives_the_memories_in_the_order_asked_for(lore: Lore) -> None
     assert {hit.score for hit in answer.hits} == {0.0}
 
 
+# --- order
+
+
+def test_the_newest_value_comes_first_and_says_why(lore: Lore, clock: Clock) -> None:
+    names = ("Heron", "Osprey", "Kite")
+    kept = []
+    for name in names:
+        kept.append(keep(lore, f"The build server is called {name}"))
+        clock.sleep(days=1)
+    lore.settle()
+    answer = lore.search(Query(text="what is the build server called?"))
+    assert ids_of(answer)[:3] == kept[::-1]
+    for hit in answer.hits:
+        assert hit.score == pytest.approx(hit.fade * sum(signal.points for signal in hit.signals.values()))
+    scored = lore.search(Query(text="what is the build server called?", policy="scored"))
+    assert not any("fresh" in hit.signals for hit in scored.hits)
+
+
+def test_a_conversation_that_its_turns_speak_for_is_not_counted_as_hidden(lore: Lore) -> None:
+    lore.remember(Draft(content="walrus and ice", kind="session", session="s1"))
+    turn = lore.remember(Draft(content="walrus", kind="turn", session="s1")).id
+    answer = lore.search(Query(text="walrus"))
+    assert (ids_of(answer), answer.hidden) == ([turn], 0)
+
+
 # --- deep
 
 
@@ -232,6 +257,15 @@ def test_a_token_budget_cuts_the_answer_and_says_so(lore: Lore) -> None:
     }
     assert shown == {"ids": 5, "title": 5, "full": 2}
     assert lore.search(query).cut == 3
+
+
+def test_a_hit_too_long_for_the_budget_is_passed_over(lore: Lore) -> None:
+    best = lore.remember(Draft(content="walrus", title="walrus", score=10)).id
+    long = keep(lore, "walrus " * 300)
+    short = keep(lore, "many other animals of the sea, among them a walrus")
+    query = Query(text="walrus", policy="scored")
+    assert ids_of(lore.search(query)) == [best, long, short]
+    assert ids_of(lore.search(replace(query, budget_tokens=200))) == [best, short]
 
 
 def test_even_the_smallest_budget_shows_the_best_hit(lore: Lore) -> None:

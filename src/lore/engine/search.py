@@ -1,7 +1,7 @@
-"""search: find candidates → score them → hide, thin out, cut → follow links if deep → count the use."""
+"""search: find candidates → score them → hide noise → walk on if deep → order, cut → count the use."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from lore.engine.deepen import deepened
@@ -50,15 +50,15 @@ def search(
     policy = replace(policy, weights=fuse.without(policy.weights, LISTS - found.ranks.keys()))
     hits = [_hit(memory, found.strengths_of(memory, policy, now), policy, now) for memory in found.memories]
     hits.sort(key=lambda hit: (-hit.score, hit.memory.id))
-    seen = _spoken([hit for hit in hits if found.is_likely(hit, query, policy)], policy)
+    likely, hidden = _parted(hits, lambda hit: found.is_likely(hit, query, policy))
+    seen = _spoken(likely, policy)
     if query.deep:
         walked = deepened(seen, query, vector, policy=policy, reader=reader, sense=sense, now=now)
         seen = _spoken(walked, policy)
     if policy.fresh_first:
         seen = _fresh_first(seen, query.text)
-    seen = [hit for hit in seen if _worth(hit, policy) >= query.min_score]
-    shown_ids = {hit.memory.id for hit in seen}
-    hidden = [hit for hit in hits if hit.memory.id not in shown_ids]
+    seen, weak = _parted(seen, lambda hit: _worth(hit, policy) >= query.min_score)
+    hidden += weak
     if policy.best_per_tree and query.where.under is None:
         seen = _best_per_tree(seen, reader)
     shown = _with_breadcrumbs(_within_budget(seen[: query.limit], query.format, query.budget_tokens), reader)
@@ -197,6 +197,14 @@ def _hit(memory: Memory, strengths: Mapping[str, float], policy: Policy, now: fl
     )
 
 
+def _parted(hits: Iterable[Hit], passes: Callable[[Hit], bool]) -> tuple[list[Hit], list[Hit]]:
+    """Those that pass, and the others."""
+    parts: dict[bool, list[Hit]] = {True: [], False: []}
+    for hit in hits:
+        parts[passes(hit)].append(hit)
+    return parts[True], parts[False]
+
+
 def _worth(hit: Hit, policy: Policy) -> float:
     """What a wanted least score is compared with."""
     return fuse.total(hit.signals) if policy.asked_unfaded else hit.score
@@ -207,12 +215,10 @@ def _fresh_first(hits: list[Hit], question: str) -> list[Hit]:
     first = hits[:COMPARED]
     ranked = [(hit.memory.id, hit.memory.content, hit.memory.created_at) for hit in first]
     risen = lifted(question, ranked, {hit.memory.id: hit.score for hit in first})
+    if not risen:
+        return hits
     told = [_lifted(hit, risen[hit.memory.id]) if hit.memory.id in risen else hit for hit in hits]
-    return (
-        sorted(told, key=lambda hit: (-hit.score, -hit.memory.created_at, -hit.memory.alias))
-        if risen
-        else hits
-    )
+    return sorted(told, key=lambda hit: (-hit.score, -hit.memory.created_at, -hit.memory.alias))
 
 
 def _lifted(hit: Hit, score: float) -> Hit:
@@ -244,16 +250,19 @@ def _edges_around(seeds: Iterable[str], reader: Reader, steps: int) -> list[tupl
 
 
 def _within_budget(hits: list[Hit], format: Format, budget: int | None) -> list[Hit]:
-    """The best hits that fit; the first one always, so that an answer is never empty for its length."""
+    """The best hits that fit, passing over one that is too long for what is left.
+
+    The first one is always there, so that an answer is never empty for its length.
+    """
     if budget is None:
         return hits
     shown: list[Hit] = []
     spent = 0
     for hit in hits:
-        spent += _cost(hit.memory, format)
-        if spent > budget and shown:
-            break
-        shown.append(hit)
+        cost = _cost(hit.memory, format)
+        if not shown or spent + cost <= budget:
+            spent += cost
+            shown.append(hit)
     return shown
 
 

@@ -15,16 +15,15 @@ class Policy:
     weights: signal name -> weight. The signals: `similarity` (likeness, or word overlap where a memory
     has no vector), `words` (relative to the best of this search), `relevance` (forgetting curve), `quality`
     (score / 10), `use` (logarithmic count); `meaning` and `wording` (how far a memory stands out by either),
-    `company`, `nearby`, `recent`, `fullness`, `speaker`, `tells`, `answers`, `dated`, `when` (see
-    `evidence`);
-    and places in the lists of a reciprocal rank fusion: `meaning_rank`, `words_rank`, `links_rank` (what the
+    `company`, `nearby`, `recent`, `when`, `fullness`, `speaker`, `tells`, `answers`, `dated` (`evidence`);
+    places in the lists of a reciprocal rank fusion: `meaning_rank`, `words_rank`, `links_rank` (what the
     first hits are linked to).
     visible_above: memories whose relevance is not above this are hidden.
     likely_above: without a common word, a memory less similar than this is hidden as noise.
     best_per_tree: one hit for each tree. fade_per_day: the whole score fades with disuse;
     asked_unfaded: a wanted least score is compared with the score before it fades.
-    teleport: how likely the walk of a deep search begins anew at every step; walk: what it counts for where no
-    name decides. turns_speak: a conversation is no hit beside its turns. fresh_first: see `fresh`.
+    teleport: how likely the walk of a deep search begins anew at every step; walk: what it counts for where
+    no name decides. turns_speak: a conversation is no hit beside its turns. fresh_first: see `fresh`.
     """
 
     weights: Mapping[str, float]
