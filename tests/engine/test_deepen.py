@@ -1,37 +1,24 @@
 """deepen: from what a search finds, names and links lead on to what shares no words with the question."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 
-from lore import Draft, Filter, Hit, Lore, Query, Tie, Unavailable
+from lore import Draft, Filter, Hit, Lore, Query, Tie
 from lore.clock import Clock
 from lore.config import Config
 from lore.connecting import wire
-from lore.embed.hashing import HashEmbedder
 from lore.engine.deepen import DECIDES, HUB
 from lore.model import Cause, Revision
 from lore.ranking.policy import POLICIES
-from lore.vectors import Vector, Vectors
+from tests.engine.test_embed import Missing
 
 PLAY = "The Rivals was written by Richard Sheridan."
 AUTHOR = "Richard Sheridan grew up beside Dorset Street."
 STREET = "Dorset Street has forty lamps."
 STRANGERS = ("Zeppelin is filled with helium.", "Quartz can be cut.", "an unrelated xylophone")
 ASKED = Query(text="Who made The Rivals?", deep=True, counted=False)
-
-
-class Missing(HashEmbedder):
-    """A model that cannot be loaded."""
-
-    ready = False
-
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        raise Unavailable("the model file is gone")
-
-    def embed_query(self, text: str) -> Vector:
-        raise Unavailable("the model file is gone")
 
 
 @pytest.fixture
