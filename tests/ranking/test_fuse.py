@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lore.model import Signal
-from lore.ranking.fuse import reciprocal_rank, relative_to_best, total, weighed
+from lore.ranking.fuse import Signals, reciprocal_rank, relative_to_best, total, weighed
 
 VALUES = st.dictionaries(st.text(max_size=3), st.floats(-1e6, 1e6), max_size=8)
 
@@ -39,6 +39,7 @@ def test_shares_lie_between_none_and_all(values: dict[str, float]) -> None:
 
 
 def test_a_missing_signal_counts_as_nothing_and_an_unweighed_one_not_at_all() -> None:
-    signals = weighed({"words": 0.5, "charm": 1.0}, {"words": 0.4, "meaning": 0.6})
+    strengths, weights = {"words": 0.5, "charm": 1.0}, {"words": 0.4, "meaning": 0.6}
+    signals = Signals(strengths, weights)
     assert signals == {"words": Signal(0.5, 0.4), "meaning": Signal(0.0, 0.6)}
-    assert total(signals) == pytest.approx(0.2)
+    assert total(signals) == weighed(strengths, weights) == pytest.approx(0.2)

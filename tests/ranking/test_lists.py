@@ -2,7 +2,7 @@
 
 import pytest
 
-from lore.ranking.fuse import by_rank, reciprocal_rank, total, weighed, without
+from lore.ranking.fuse import by_rank, reciprocal_rank, weighed, without
 from lore.ranking.graph import bond, reached
 
 
@@ -12,7 +12,7 @@ def test_thirds_of_three_lists_are_the_normalised_reciprocal_rank() -> None:
     fused = reciprocal_rank(lists)
     ranks = dict(zip(thirds, map(by_rank, lists), strict=True))
     for name in "abcd":
-        score = total(weighed({at: ranked.get(name, 0.0) for at, ranked in ranks.items()}, thirds))
+        score = weighed({at: ranked.get(name, 0.0) for at, ranked in ranks.items()}, thirds)
         assert score == pytest.approx(fused[name] / (3 / 61))
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from lore.errors import Invalid
 from lore.ranking.decay import fade, usage
-from lore.ranking.fuse import total, weighed
+from lore.ranking.fuse import weighed
 from lore.ranking.policy import POLICIES, policy_named
 from lore.text import overlap
 
@@ -12,7 +12,7 @@ from lore.text import overlap
 def test_the_scored_dialect_combines_four_signals_and_fades() -> None:
     scored = policy_named("scored")
     strengths = {"similarity": 0.8, "words": 1.0, "quality": 5 / 10, "use": usage(10, scored.usage_cap)}
-    combined = total(weighed(strengths, scored.weights))
+    combined = weighed(strengths, scored.weights)
     assert combined == pytest.approx(0.7870, abs=5e-5)
     assert combined * fade(30, scored.fade_per_day) == pytest.approx(0.6246, abs=5e-5)
 
@@ -23,7 +23,7 @@ def test_the_scored_dialect_combines_four_signals_and_fades() -> None:
 def test_the_tree_dialect_falls_back_to_words(question: str, score: float) -> None:
     likeness = overlap(question, "Where the deploy key lives")
     points = weighed({"similarity": likeness, "relevance": 1.0}, policy_named("tree").weights)
-    assert total(points) == pytest.approx(score)
+    assert points == pytest.approx(score)
 
 
 def test_the_tree_dialect_shows_only_what_is_present_and_one_hit_for_each_tree() -> None:

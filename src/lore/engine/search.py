@@ -61,7 +61,7 @@ def search(
     hidden += weak
     if policy.best_per_tree and query.where.under is None:
         seen = _best_per_tree(seen, reader)
-    shown = _with_breadcrumbs(_within_budget(seen[: query.limit], query.format, query.budget_tokens), reader)
+    shown = _told(_within_budget(seen[: query.limit], query.format, query.budget_tokens), reader)
 
     if query.counted and query.format != "ids":
         count_use([hit.memory.id for hit in shown], store=store, now=now)
@@ -186,12 +186,11 @@ def _spoken(hits: list[Hit], policy: Policy) -> list[Hit]:
 
 
 def _hit(memory: Memory, strengths: Mapping[str, float], policy: Policy, now: float) -> Hit:
-    signals = fuse.weighed(strengths, policy.weights)
     left = left_of(memory, policy.fade_per_day, now)
     return Hit(
         memory=memory,
-        score=left * fuse.total(signals),
-        signals=signals,
+        score=left * fuse.weighed(strengths, policy.weights),
+        signals=fuse.Signals(strengths, policy.weights),
         relevance=strengths["relevance"],
         fade=left,
     )
@@ -271,12 +270,16 @@ def _cost(memory: Memory, format: Format) -> int:
     return CRUMB_TOKENS + (tokens_in(text[format]) if text[format] else 0)
 
 
-def _with_breadcrumbs(hits: list[Hit], reader: Reader) -> list[Hit]:
+def _told(hits: list[Hit], reader: Reader) -> list[Hit]:
     ways = reader.ancestors([hit.memory.id for hit in hits])
     above = reader.get({id for way in ways.values() for id in way})
     labels = {id: label_of(memory.title, memory.content) for id, memory in above.items()}
     return [
-        replace(hit, breadcrumb=tuple(labels[id] for id in ways.get(hit.memory.id, ()) if id in labels))
+        replace(
+            hit,
+            signals=dict(hit.signals),
+            breadcrumb=tuple(labels[id] for id in ways.get(hit.memory.id, ()) if id in labels),
+        )
         for hit in hits
     ]
 
@@ -290,7 +293,7 @@ def _looked_up(query: Query, store: Store, reader: Reader, now: float) -> Answer
         for id in ids
         if id in passing
     ]
-    shown = _with_breadcrumbs(_within_budget(hits[: query.limit], query.format, query.budget_tokens), reader)
+    shown = _told(_within_budget(hits[: query.limit], query.format, query.budget_tokens), reader)
     if query.counted and query.format != "ids":
         count_use([hit.memory.id for hit in shown], store=store, now=now)
     return Answer(

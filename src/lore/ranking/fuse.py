@@ -1,6 +1,6 @@
 """Fuse: bring signals of different scales together, and keep the reasons."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from lore.model import Signal
 
@@ -27,9 +27,31 @@ def relative_to_best(values: Mapping[str, float]) -> dict[str, float]:
     return {name: max(0.0, value) / best for name, value in values.items()} if best > 0 else {}
 
 
-def weighed(strengths: Mapping[str, float], weights: Mapping[str, float]) -> dict[str, Signal]:
-    """The signals that a policy counts; one that is not there counts as 0."""
-    return {name: Signal(strengths.get(name, 0.0), weight) for name, weight in weights.items()}
+class Signals(Mapping[str, Signal]):
+    """The signals that a policy counts; one that is not there counts as 0.
+
+    Of hundreds of candidates few are ever shown, so a signal is made when somebody looks at it.
+    """
+
+    __slots__ = ("_strengths", "_weights")
+
+    def __init__(self, strengths: Mapping[str, float], weights: Mapping[str, float]) -> None:
+        self._strengths = strengths
+        self._weights = weights
+
+    def __getitem__(self, name: str) -> Signal:
+        return Signal(self._strengths.get(name, 0.0), self._weights[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._weights)
+
+    def __len__(self) -> int:
+        return len(self._weights)
+
+
+def weighed(strengths: Mapping[str, float], weights: Mapping[str, float]) -> float:
+    """What `Signals` of these add up to."""
+    return sum([weight * strengths.get(name, 0.0) for name, weight in weights.items()])
 
 
 def without(weights: Mapping[str, float], missing: Iterable[str]) -> dict[str, float]:

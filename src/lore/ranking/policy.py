@@ -57,6 +57,7 @@ POLICIES: Mapping[str, Policy] = MappingProxyType(
                 "tells": 0.019,
                 "relevance": 0.014,
             },
+            candidates=64,
             likely_above=0.1,
             turns_speak=True,
             fresh_first=True,
