@@ -23,6 +23,7 @@ from lore import Draft, Filter, Lore, Query
 from lore.config import Config
 from lore.connecting import wire
 from lore.embed import open_embedder
+from lore.ranking.policy import policy_named
 from lore.store import Passage
 from lore.text import terms
 from lore.vectors import Vector
@@ -129,11 +130,12 @@ def _timed(items: Sequence[Any], call: Callable[[Any], object]) -> dict[str, flo
 def _ranking(lore: Lore, questions: Sequence[str], vectors: Sequence[Vector]) -> dict[str, float]:
     """What a search adds to finding by meaning and by words, question by question; the use is not counted."""
     reader = lore.store.reader("shared")
+    many = policy_named("lore").candidates
     added = []
     for text, vector in zip(questions, vectors, strict=True):
         lore.sense.of_question(text)
-        finding = _taken(lambda of: reader.near(of, lore.sense.model, 100, Filter()), vector)
-        finding += _taken(lambda of: reader.matching(terms(of), 100, Filter()), text)
+        finding = _taken(lambda of: reader.near(of, lore.sense.model, many, Filter()), vector)
+        finding += _taken(lambda of: reader.matching(terms(of), many, Filter()), text)
         added.append(_taken(lambda of: lore.search(Query(text=of, counted=False)), text) - finding)
     return _spread(added)
 
