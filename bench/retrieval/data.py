@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lore.transcripts.words import moment
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
@@ -23,7 +25,10 @@ class Item:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """evidence: the items that answer it. stale: those that did once. max_seq: only items before existed."""
+    """evidence: the items that answer it. stale: those that did once. max_seq: only items before existed.
+
+    time: when it was asked.
+    """
 
     id: str
     group: str
@@ -32,6 +37,7 @@ class Question:
     evidence: frozenset[str]
     stale: frozenset[str] = frozenset()
     max_seq: int | None = None
+    time: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +77,7 @@ def _question(row: dict[str, Any]) -> Question:
         evidence=frozenset(row["evidence_ids"]),
         stale=frozenset(row.get("stale_ids") or ()),
         max_seq=row.get("max_seq"),
+        time=moment(row.get("time")),
     )
 
 

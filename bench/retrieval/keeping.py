@@ -17,6 +17,16 @@ MANY = 100
 """How many hits are asked for: several of them may be of one item."""
 
 
+class Calendar:
+    """A clock that shows when a question was asked, where that is known, else what time it is."""
+
+    def __init__(self) -> None:
+        self.asked_at: float | None = None
+
+    def __call__(self) -> float:
+        return time.time() if self.asked_at is None else self.asked_at
+
+
 @dataclass(frozen=True, slots=True)
 class Kept:
     """A Lore that holds a group. by_place: (session, line) -> item; a line of 0 stands for all of them.
@@ -25,6 +35,7 @@ class Kept:
     """
 
     lore: Lore
+    clock: Calendar
     by_place: dict[tuple[str, int], str]
     sessions: dict[str, int]
     seconds: float
@@ -37,6 +48,7 @@ class Kept:
             if not known:
                 return [], 0.0
             where = Filter(sessions=known)
+        self.clock.asked_at = question.time
         began = time.perf_counter()
         query = Query(text=question.query, where=where, limit=MANY, policy=policy, deep=deep, counted=False)
         hits = self.lore.search(query).hits
@@ -51,7 +63,8 @@ class Kept:
 def keep(group: Group, folder: Path, model: str) -> Kept:
     """Import it, unless this folder has it already, and embed it. The files stay beside the store."""
     fresh = not (folder / "memory.db").exists()
-    lore = wire(Config(data_dir=folder, embedding_model=model, llm_backend="none"))
+    clock = Calendar()
+    lore = wire(Config(data_dir=folder, embedding_model=model, llm_backend="none"), clock=clock)
     by_session: dict[str, list[Item]] = defaultdict(list)
     for item in group.items:
         by_session[item.session].append(item)
@@ -68,7 +81,7 @@ def keep(group: Group, folder: Path, model: str) -> Kept:
     if fresh:
         lore.settle()
     sessions = {session: min(item.seq for item in items) for session, items in by_session.items()}
-    return Kept(lore, by_place, sessions, time.perf_counter() - began if fresh else 0.0)
+    return Kept(lore, clock, by_place, sessions, time.perf_counter() - began if fresh else 0.0)
 
 
 def _spoken(items: Sequence[Item]) -> bool:
@@ -82,8 +95,9 @@ def _places(session: str, items: Sequence[Item]) -> dict[tuple[str, int], str]:
 
 
 def _written(items: Sequence[Item]) -> str:
-    """As a conversation in JSON lines where somebody speaks, else as the text itself."""
+    """As a conversation in JSON lines where somebody speaks, else as a text, with its date if it has one."""
     if not _spoken(items):
-        return items[0].text
+        [item] = items
+        return f"---\ndate: {item.time}\n---\n{item.text}" if item.time else item.text
     told = ({"speaker": item.speaker or "somebody", "text": item.text, "time": item.time} for item in items)
     return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in told)

@@ -143,6 +143,25 @@ def test_a_text_without_speakers_has_a_turn_for_each_section() -> None:
     assert [one.line for one in found if isinstance(one, Turn)] == [4, 9]
 
 
+@pytest.mark.parametrize(
+    ("front", "at"),
+    [
+        ("date: 2024-03-09", 1_709_942_400.0),
+        ("title: x\ncreated: '2024-03-09T12:00:00+02:00'", 1_709_978_400.0),
+        ("date: some day", None),
+        ("title: 2024-03-09", None),
+    ],
+)
+def test_a_text_is_of_the_date_that_its_front_gives(front: str, at: float | None) -> None:
+    dated, plain = f"---\n{front}\n---\nUser: Hi\nAssistant: Hello", "User: Hi\nAssistant: Hello"
+    turns, same = (
+        [one for one in generic.prose(io.BytesIO(text.encode()), "notes") if isinstance(one, Turn)]
+        for text in (dated, plain)
+    )
+    assert [one.at for one in turns] == [at, at]
+    assert [one.uuid for one in turns] == [one.uuid for one in same]
+
+
 def test_a_speaker_in_the_midst_of_a_text_without_an_answer_is_none() -> None:
     assert told("A glossary.\n\nUser: a person.") == [("user", "A glossary.\n\nUser: a person.")]
     assert told("User: only asks.") == [("user", "only asks.")]

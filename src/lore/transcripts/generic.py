@@ -52,6 +52,7 @@ _HEADING = re.compile(r"#{1,6}[ \t]+(?P<title>\S.*)")
 _FENCE = re.compile(r"[ \t]{0,3}(```+|~~~+)")
 _FRONT = re.compile(r"\A---\n(?P<inside>.*?\n)?---[ \t]*(?:\n|\Z)", re.DOTALL)
 _TITLE = re.compile(r"^title:[ \t]*['\"]?(?P<title>.*?)['\"]?[ \t]*$", re.MULTILINE)
+_DATE = re.compile(r"^(?:date|created|created_at):[ \t]*['\"]?(?P<date>.*?)['\"]?[ \t]*$", re.MULTILINE)
 
 
 Line: TypeAlias = tuple[int, str, bool]
@@ -95,7 +96,10 @@ def jsonl(stream: BinaryIO, session: str) -> Iterator[Said]:
 
 
 def prose(stream: BinaryIO, session: str) -> Iterator[Said]:
-    """Markdown or text: turns where somebody is named as speaking, else a user's turn for each section."""
+    """Markdown or text: turns where somebody is named as speaking, else a user's turn for each section.
+
+    All are of the date that the front matter gives, if it does.
+    """
     data = stream.read(LONGEST_PROSE + 1)
     if len(data) > LONGEST_PROSE:
         raise Invalid(f"the text has over {LONGEST_PROSE:,} bytes; split it")
@@ -103,15 +107,18 @@ def prose(stream: BinaryIO, session: str) -> Iterator[Said]:
         raise Invalid("this is not text; right is Markdown or plain text in UTF-8")
     text = data.decode("utf-8-sig", "replace").replace("\r\n", "\n").replace("\r", "\n")
     front = _FRONT.match(text)
+    inside = front.group("inside") or "" if front else ""
+    dated = _DATE.search(inside)
+    at = words.moment(dated.group("date")) if dated else None
     written = list(_marked(text, front.end() if front else 0))
-    if title := _title(front.group("inside") or "" if front else "", written):
+    if title := _title(inside, written):
         yield Heading(session=session, title=title)
     names = _Names(session)
     for line, role, block in _dialogue(written) or _sections(written):
         by: Role = role or "user"
         for part in _parted(block) if role is None else [words.spoken(block)]:
             if part:
-                yield Turn(uuid=names.next(by, part), session=session, role=by, text=part, line=line)
+                yield Turn(uuid=names.next(by, part), session=session, role=by, text=part, at=at, line=line)
 
 
 class _Names:
