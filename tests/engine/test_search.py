@@ -192,6 +192,19 @@ def test_the_newest_value_comes_first_and_says_why(lore: Lore, clock: Clock) -> 
     assert not any("fresh" in hit.signals for hit in scored.hits)
 
 
+def test_what_repeats_a_better_hit_moves_down_and_says_why(lore: Lore) -> None:
+    fact = keep(lore, "The release branch is cut every second Thursday")
+    told = "Ines says the release branch is cut every second Thursday, as before. Fine with me."
+    turn = lore.remember(Draft(content=told, kind="turn")).id
+    other = keep(lore, "The release is announced by mail")
+    lore.settle()
+    answer = lore.search(Query(text="when is the release branch cut?"))
+    assert ids_of(answer) in ([fact, other, turn], [turn, other, fact])
+    last = answer.hits[-1]
+    assert last.signals["repeats"].points < 0
+    assert last.score == pytest.approx(last.fade * sum(signal.points for signal in last.signals.values()))
+
+
 def test_a_conversation_that_its_turns_speak_for_is_not_counted_as_hidden(lore: Lore) -> None:
     lore.remember(Draft(content="walrus and ice", kind="session", session="s1"))
     turn = lore.remember(Draft(content="walrus", kind="turn", session="s1")).id

@@ -8,12 +8,13 @@ from lore.engine.deepen import deepened
 from lore.engine.sense import Sense
 from lore.engine.use import count_use
 from lore.errors import Invalid, NotFound
-from lore.model import FORMATS, SESSION, TURN, Answer, Filter, Format, Hit, Memory, Query, Signal
+from lore.model import FORMATS, SESSION, TURN, VERBATIM, Answer, Filter, Format, Hit, Memory, Query, Signal
 from lore.ranking import evidence, fuse
 from lore.ranking.decay import left_of, relevance, usage
 from lore.ranking.fresh import lifted
 from lore.ranking.graph import STEPS, reached
 from lore.ranking.policy import POLICIES, Policy, policy_named
+from lore.ranking.repeats import repeating
 from lore.store import Reader, Store
 from lore.text import clean, label_of, listed, overlap, preview, storable, terms, tokens_in
 from lore.vectors import Vector
@@ -26,6 +27,8 @@ SEEDS = 5
 """From how many of the first hits links are followed where they count as a list of their own."""
 COMPARED = 20
 """How many of the first hits are compared with each other."""
+REPEATED = 0.5
+"""What a hit is worth that says again what a better one has said."""
 CRUMB_TOKENS = 60
 """What an id with its score costs the asker."""
 
@@ -55,8 +58,8 @@ def search(
     if query.deep:
         walked = deepened(seen, query, vector, policy=policy, reader=reader, sense=sense, now=now)
         seen = _spoken(walked, policy)
-    if policy.fresh_first:
-        seen = _fresh_first(seen, query.text)
+    if policy.tidy:
+        seen = _without_repeats(_fresh_first(seen, query.text))
     seen, weak = _parted(seen, lambda hit: _worth(hit, policy) >= query.min_score)
     hidden += weak
     if policy.best_per_tree and query.where.under is None:
@@ -179,7 +182,7 @@ def _linked(lists: list[list[str]], query: Query, reader: Reader) -> list[str]:
 
 def _spoken(hits: list[Hit], policy: Policy) -> list[Hit]:
     """Without the conversations of which a turn was found: it says what they are about, and more."""
-    if not policy.turns_speak:
+    if not policy.tidy:
         return hits
     heard = {hit.memory.session for hit in hits if hit.memory.kind == TURN and hit.memory.session}
     return [hit for hit in hits if hit.memory.kind != SESSION or hit.memory.session not in heard]
@@ -211,18 +214,34 @@ def _worth(hit: Hit, policy: Policy) -> float:
 
 def _fresh_first(hits: list[Hit], question: str) -> list[Hit]:
     """Of what says the same but for the value, the newest first."""
+    ranked = [(hit.memory.id, hit.memory.content, hit.memory.created_at) for hit in hits[:COMPARED]]
+    scores = {hit.memory.id: hit.score for hit in hits[:COMPARED]}
+    return _moved(hits, lifted(question, ranked, scores), "fresh")
+
+
+def _without_repeats(hits: list[Hit]) -> list[Hit]:
+    """What says again what a better hit has said moves down."""
     first = hits[:COMPARED]
-    ranked = [(hit.memory.id, hit.memory.content, hit.memory.created_at) for hit in first]
-    risen = lifted(question, ranked, {hit.memory.id: hit.score for hit in first})
-    if not risen:
+    ranked = [(hit.memory.id, hit.memory.content, hit.memory.kind in VERBATIM) for hit in first]
+    again = repeating(ranked)
+    return _moved(
+        hits, {hit.memory.id: hit.score * REPEATED for hit in first if hit.memory.id in again}, "repeats"
+    )
+
+
+def _moved(hits: list[Hit], scores: Mapping[str, float], why: str) -> list[Hit]:
+    """With these scores for some; where scores are the same, the newest first."""
+    if not scores:
         return hits
-    told = [_lifted(hit, risen[hit.memory.id]) if hit.memory.id in risen else hit for hit in hits]
+    told = [_rescored(hit, scores.get(hit.memory.id, hit.score), why) for hit in hits]
     return sorted(told, key=lambda hit: (-hit.score, -hit.memory.created_at, -hit.memory.alias))
 
 
-def _lifted(hit: Hit, score: float) -> Hit:
-    gap = Signal((score - hit.score) / hit.fade, 1.0)
-    return replace(hit, score=score, signals={**hit.signals, "fresh": gap})
+def _rescored(hit: Hit, score: float, why: str) -> Hit:
+    if score == hit.score:
+        return hit
+    change = Signal((score - hit.score) / hit.fade, 1.0)
+    return replace(hit, score=score, signals={**hit.signals, why: change})
 
 
 def _best_per_tree(hits: Iterable[Hit], reader: Reader) -> list[Hit]:

@@ -23,7 +23,8 @@ class Policy:
     best_per_tree: one hit for each tree. fade_per_day: the whole score fades with disuse;
     asked_unfaded: a wanted least score is compared with the score before it fades.
     teleport: how likely the walk of a deep search begins anew at every step; walk: what it counts for where
-    no name decides. turns_speak: a conversation is no hit beside its turns. fresh_first: see `fresh`.
+    no name decides. tidy: a conversation is no hit beside its turns, of what differs in the value alone the
+    newest is first (`fresh`), and what repeats a better hit moves down (`repeats`).
     """
 
     weights: Mapping[str, float]
@@ -36,8 +37,7 @@ class Policy:
     usage_cap: int = 100
     teleport: float = 0.5
     walk: float = 0.2
-    turns_speak: bool = False
-    fresh_first: bool = False
+    tidy: bool = False
 
 
 POLICIES: Mapping[str, Policy] = MappingProxyType(
@@ -59,8 +59,7 @@ POLICIES: Mapping[str, Policy] = MappingProxyType(
             },
             candidates=64,
             likely_above=0.1,
-            turns_speak=True,
-            fresh_first=True,
+            tidy=True,
         ),
         "tree": Policy(
             weights={"similarity": 0.7, "relevance": 0.3},
