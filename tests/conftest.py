@@ -1,5 +1,6 @@
 """Things to test with: a clock, an empty Lore on a real file, and the real parts behind it."""
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,6 +22,12 @@ def strangers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         patch.setenv("LORE_LLM_BACKEND", "none")
         patch.chdir(tmp_path_factory.mktemp("nowhere"))
         yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def interruptible() -> None:
+    """Whoever runs the tests behind `&` ignores Ctrl-C, and so would every process that a test starts."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture
