@@ -80,6 +80,7 @@ def pid_of(place: Place) -> int:
 def writers_waiting(place: Place) -> Iterator[None]:
     """Nobody can write to the store meanwhile."""
     connection = apsw.Connection(os.path.join(place.home, "memory.db"))
+    connection.set_busy_timeout(int(SECONDS * 1000))  # the daemon may be embedding what it was just told
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield

@@ -24,6 +24,7 @@ class Client:
         self.path = path
         self.now = BEGAN
         self.db = apsw.Connection(str(path))
+        self.db.set_busy_timeout(30_000)
         self.db.execute("PRAGMA journal_mode = WAL").fetchall()
 
     def close(self) -> None:
