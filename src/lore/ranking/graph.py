@@ -4,8 +4,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 SPREAD = 0.1
-TELEPORT = 0.3
-ITERATIONS = 3
 STEPS = 2
 
 Edge = tuple[str, str, float]
@@ -52,8 +50,8 @@ def reached(seeds: Mapping[str, float], edges: Sequence[Edge], steps: int = STEP
 def personalized_pagerank(
     seeds: Mapping[str, float],
     ways: Ways,
-    teleport: float = TELEPORT,
-    iterations: int = ITERATIONS,
+    teleport: float,
+    iterations: int,
 ) -> dict[str, float]:
     """Walk from the seeds, returning to them with probability `teleport`.
 
@@ -77,16 +75,6 @@ def personalized_pagerank(
             arrived[node] += back * share
         mass = dict(arrived)
     return mass
-
-
-def ways_along(edges: Iterable[Edge]) -> dict[str, dict[str, float]]:
-    """For each node, where a walker goes along links, both ways, and how likely."""
-    weights: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
-    for source, target, weight in edges:
-        if source != target and weight > 0:
-            weights[source][target] += weight
-            weights[target][source] += weight
-    return {node: shares(neighbours) for node, neighbours in weights.items()}
 
 
 def shares(amounts: Mapping[str, float]) -> dict[str, float]:
