@@ -251,8 +251,11 @@ def _tidied(place: Place, handed: Handed | None) -> Iterator[None]:
 
 
 def _clear(place: Place) -> None:
-    """Away with what one left behind that was killed: it names a process that may be anybody's by now."""
-    for path in (place.pid, place.status, place.port):
+    """Away with what one left behind that was killed: it names a process that may be anybody's by now.
+
+    The process's own file goes last: where it is gone, all is.
+    """
+    for path in (place.status, place.port, place.pid):
         with suppress(FileNotFoundError):
             os.unlink(path)
 
