@@ -7,7 +7,7 @@ import secrets
 import signal
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -243,21 +243,11 @@ class Daemon:
 def _tidied(place: Place, handed: Handed | None) -> Iterator[None]:
     """Nothing is left of one before us that was killed, nor of us, also if we cannot even begin."""
     if handed is None:
-        _clear(place)
+        place.clear()
     try:
         yield
     finally:
-        _clear(place)
-
-
-def _clear(place: Place) -> None:
-    """Away with what one left behind that was killed: it names a process that may be anybody's by now.
-
-    The process's own file goes last: where it is gone, all is.
-    """
-    for path in (place.status, place.port, place.pid):
-        with suppress(FileNotFoundError):
-            os.unlink(path)
+        place.clear()
 
 
 def _open_many_files() -> None:

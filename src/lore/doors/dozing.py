@@ -83,17 +83,12 @@ def main() -> None:
     """The arguments are those of `doze`."""
     flags, lock, listener, about, *command = sys.argv[1:]
     place = Place({}, *json.loads(flags)[1::2])
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(_tidy(place)))
-    signal.signal(signal.SIGINT, lambda *_: sys.exit(_tidy(place)))
-    Dozing(place, int(lock), int(listener), about, command).run()
-    _tidy(place)
-
-
-def _tidy(place: Place) -> int:
-    for path in (place.socket, place.pid, place.status, place.port):
-        if os.path.exists(path):
-            os.unlink(path)
-    return 0
+    for signum in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(signum, lambda *_: sys.exit())
+    try:
+        Dozing(place, int(lock), int(listener), about, command).run()
+    finally:
+        place.clear()
 
 
 if __name__ == "__main__":

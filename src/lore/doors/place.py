@@ -46,6 +46,17 @@ class Place:
         """Whether a Unix socket can be used here."""
         return hasattr(_socket, "AF_UNIX") and len(os.fsencode(self.socket)) <= LONGEST_SOCKET_NAME
 
+    def clear(self) -> None:
+        """Away with all that tells of a daemon once it has ended: the process may be anybody's by then.
+
+        The process's own file goes last: where it is gone, the rest is.
+        """
+        for path in (self.socket, self.port, self.status, self.pid):
+            try:
+                os.unlink(path)
+            except FileNotFoundError:
+                continue
+
     def dial(self, want: str, fields: dict[str, str]) -> tuple[Line, str, dict[str, str]]:
         """The line to the daemon, and the word and fields of its answer; OSError if none answers."""
         line, token = self._line()
