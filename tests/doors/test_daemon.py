@@ -9,9 +9,13 @@ from typing import Any
 
 import pytest
 
+from lore.doors.locking import held
 from lore.doors.place import Place
 from lore.doors.starting import asked, start, stop
 from tests.doors.resident import SETTINGS, Agent, a_place, kill, pid_of, short_folder, until, writers_waiting
+
+NOBODY = 2**22 + 1
+"""The number of no process: more than systems give."""
 
 
 @pytest.fixture(autouse=True)
@@ -140,6 +144,19 @@ def test_what_has_begun_is_finished_before_the_end(place: Place, how: str) -> No
         assert not left & {"daemon.sock", "daemon.pid", "daemon.status"}
         until(lambda: not Path(place.home, "memory.db-wal").exists())
         assert [entity["name"] for entity in agent.call("read_graph")["entities"]] == ["a thing"]
+
+
+def test_who_stops_it_does_not_wait_for_the_one_that_follows(place: Place) -> None:
+    """It began, because somebody needs it, before the end of the first was noticed."""
+    with Agent(place) as agent:
+        agent.greet()
+        with writers_waiting(place):
+            agent.begin_call("create_entities", **entity("a thing"))
+            until(lambda: messages(place) == [3])
+            Path(place.pid).write_text(str(NOBODY))
+            assert stop(place)
+            assert held(place.lock)
+        until(lambda: not held(place.lock))
 
 
 @pytest.fixture

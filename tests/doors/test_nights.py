@@ -15,9 +15,10 @@ from lore.clock import Clock
 from lore.config import Config, Sleeping, Tuning
 from lore.connecting import wire
 from lore.doors.asleep import LEASE_SECONDS, Ended, Night, language_models
+from lore.doors.locking import held
 from lore.doors.nights import FIRST_SECONDS, RETRY_SECONDS, Nights
 from lore.doors.place import Place
-from lore.doors.starting import RESIDENT, start, stop
+from lore.doors.starting import RESIDENT, asked, start, stop
 from lore.doors.state import State
 from lore.embed.hashing import HashEmbedder
 from lore.engine.nights import ATTEMPTS, DIGEST, runs
@@ -27,7 +28,7 @@ from lore.llm.scripted import ScriptedModel
 from lore.model import SESSION, Cause, Draft, Filter
 from lore.transcripts.sources import SOURCES
 from lore.vectors import Vectors
-from tests.doors.resident import SECONDS, SETTINGS, Agent, a_place, short_folder, until
+from tests.doors.resident import SECONDS, SETTINGS, Agent, a_place, short_folder, until, writers_waiting
 from tests.doors.test_daemon import dozes, status
 
 INTERVAL = 7200.0
@@ -343,11 +344,15 @@ def test_what_was_said_becomes_a_tree_without_anybody_asking(home: Path, place: 
     assert "sessions_digested 1" in Path(place.log).read_text()
 
 
-def test_it_digests_before_it_dozes(home: Path, place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Although a night is long to come."""
+@pytest.fixture
+def drowsy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A daemon that is idle after a moment, although a night is long to come."""
     monkeypatch.setenv("LORE_CONSOLIDATION_INTERVAL", "7200")
     monkeypatch.setenv("LORE_IDLE_SESSIONS", "0")
     monkeypatch.setenv("LORE_IDLE_MINUTES", "0.001")
+
+
+def test_it_digests_before_it_dozes(home: Path, drowsy: None, place: Place) -> None:
     written(transcripts(home), "ferry")
     start(place)
     until(lambda: dozes(place))
@@ -356,19 +361,32 @@ def test_it_digests_before_it_dozes(home: Path, place: Place, monkeypatch: pytes
     assert log.index("sessions_digested 1") < log.index("dozing")
 
 
+def test_it_does_not_doze_while_it_reads(home: Path, drowsy: None, place: Place) -> None:
+    written(transcripts(home), "ferry")
+    wire(Config(data_dir=Path(place.home)), embedder=HashEmbedder()).close()
+    with writers_waiting(place):
+        start(place)
+        until(lambda: status(place)["uptime_seconds"] > 4)
+        assert "dozing" not in Path(place.log).read_text()
+    until(lambda: status(place)["memories"])
+
+
 def test_a_stop_in_the_middle_is_clean(home: Path, place: Place) -> None:
     """What was done stays, what was not waits, and the store is whole."""
     sessions, turns = 60, 40
+    lore = wire(Config(data_dir=Path(place.home)), embedder=HashEmbedder())
     for number in range(sessions):
-        written(transcripts(home), f"ferry{number:02}", turns)
+        path = written(home / "said", f"ferry{number:02}", turns)
+        assert list(lore.ingest(path, SOURCES["claude-code"]))
+    lore.settle()
+    lore.close()
     start(place)
-
-    def in_the_middle() -> bool:
-        seen = status(place)
-        return bool(seen["state"] == "consolidating" and 0 < seen["staged_turns"] < seen["memories"] / 2)
-
-    until(in_the_middle)
-    assert stop(place)
+    until(lambda: status(place)["staged_turns"] < sessions * turns)
+    with writers_waiting(place):
+        assert status(place)["staged_turns"]
+        assert asked(place, "stop")
+        until(lambda: "stopping" in Path(place.log).read_text())
+    until(lambda: not held(place.lock))
     log = Path(place.log).read_text()
     assert "consolidation ended in digest, after" in log
     assert "Traceback" not in log

@@ -101,6 +101,8 @@ class Daemon:
         ignore_list = config.data_dir / IGNORE_LIST
         self._gathering = Gathering(lore, wanted, Path.home(), of_clients(VARIABLES), ignore_list)
         self._nights = Nights(lore)
+        self._looking = not config.ingest_paused
+        """Whether transcripts are being looked at, or were not yet."""
 
     async def serve(self) -> None:
         stopping = anyio.Event()
@@ -137,10 +139,12 @@ class Daemon:
         if self._config.ingest_paused:
             return
         async for _ in self._gathering.changes(self._config.ingest_poll_seconds):
+            self._looking = True
             try:
                 await self._read_on()
             except OSError as trouble:  # a full disk must not end the daemon
                 logger.warning("transcripts will be read later: %s", trouble)
+            self._looking = False
 
     async def _read_on(self) -> None:
         if changed := await anyio.to_thread.run_sync(self._gathering.changed):
@@ -173,7 +177,7 @@ class Daemon:
             began = anyio.current_time()
             if CAN_DOZE and not self._clients.listening and await anyio.to_thread.run_sync(self._tired):
                 about = await anyio.to_thread.run_sync(self.describe)
-                if self._clients.idle_seconds < limit:
+                if self._looking or self._clients.idle_seconds < limit:
                     continue
                 self._about = json.dumps(about)
                 stopping.set()
@@ -184,9 +188,9 @@ class Daemon:
             await anyio.sleep(SPARED * (anyio.current_time() - began))
 
     def _tired(self) -> bool:
-        """Whether nothing is left to do: all that was said is embedded, and digested as far as it can be."""
+        """Whether nothing is left to do: what was said is read, embedded, digested as far as it can be."""
         store, sense = self._lore.store, self._lore.sense
-        return not store.pending(sense.model) and not self._nights.keeps_awake()
+        return not self._looking and not store.pending(sense.model) and not self._nights.keeps_awake()
 
     def describe(self) -> Mapping[str, Any]:
         """All that there is to know about this daemon."""

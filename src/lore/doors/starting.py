@@ -65,6 +65,8 @@ def stop(place: Place) -> bool:
     until = time.monotonic() + STOP_SECONDS
     told = _told_to_stop(place)
     while held(place.lock):
+        if told is not None and _written_pid(place) not in (told, None):
+            break  # that is another one, begun meanwhile by somebody who needs it
         if time.monotonic() > until:
             raise Unavailable(f"the daemon did not end within {STOP_SECONDS:.0f} s; see {place.log}")
         time.sleep(LOOK_EVERY_SECONDS)
@@ -101,16 +103,26 @@ def _numbers(version: str) -> list[int]:
     return [int(part) for part in version.split(".") if part.isdigit()]
 
 
-def _told_to_stop(place: Place) -> bool:
-    """False: it cannot be told yet, because it only begins."""
-    if asked(place, "stop") is not None:
-        return True
+def _told_to_stop(place: Place) -> int | None:
+    """Its pid. None: it cannot be told yet, because it only begins."""
+    if (told := asked(place, "stop")) is not None:
+        return int(told["pid"])
+    pid = _written_pid(place)
+    try:
+        if pid is not None:
+            os.kill(pid, signal.SIGTERM)  # it runs, but is too busy to listen
+    except ProcessLookupError:
+        return None
+    return pid
+
+
+def _written_pid(place: Place) -> int | None:
+    """Of the daemon that holds the place; None while it begins or ends."""
     try:
         with open(place.pid) as file:
-            os.kill(int(file.read()), signal.SIGTERM)  # it runs, but is too busy to listen
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-    return True
+            return int(file.read())
+    except FileNotFoundError:
+        return None
 
 
 def _started(place: Place) -> bool:
