@@ -5,12 +5,19 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from lore import Lore
 from lore.clock import Clock
 from lore.config import Config
 from lore.connecting import wire
 from lore.embed.hashing import HashEmbedder
+
+PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+"""How properties are tested: a machine that is busy fails none of them."""
+settings.register_profile("same", PATIENT, derandomize=True)
+settings.register_profile("hunt", PATIENT, max_examples=1000, print_blob=True)
+settings.load_profile("same")  # every run tries the same examples; --hypothesis-profile=hunt finds new ones
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -20,6 +27,7 @@ def strangers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LORE_INGEST_PAUSED", "yes")
         patch.setenv("LORE_LLM_BACKEND", "none")
+        patch.delenv("ANTHROPIC_API_KEY", raising=False)
         patch.chdir(tmp_path_factory.mktemp("nowhere"))
         yield
 

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parent.parent
+SECONDS = 550.0
 
 
 def run(*arguments: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", *arguments], cwd=ROOT, capture_output=True, text=True, timeout=100, check=False
-    )
+    command = [sys.executable, "-m", *arguments]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=SECONDS, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -16,7 +16,7 @@ import pytest
 from lore.doors.cli.deeds import amount, took
 from lore.engine.consolidate import PHASES
 from tests.doors.command import Command, read_to_the_end
-from tests.doors.resident import SECONDS, short_folder
+from tests.doors.resident import SECONDS, short_folder, until
 from tests.doors.test_cli_through_daemon import running
 from tests.doors.test_nights import written
 
@@ -71,7 +71,7 @@ def test_each_phase_is_a_line_with_what_it_did(run: Command) -> None:
     assert lines[-1] == "language model  none needed: works by rules"
     assert max(map(len, lines)) <= 80
     again = run("consolidate").stdout
-    assert "digest          0.0 s  nothing to do" in again
+    assert re.search(r"^digest +\d+\.\d s  nothing to do$", again, re.M)
 
 
 def test_few_steps_are_told_unless_all_are_wanted(run: Command, tmp_path: Path) -> None:
@@ -191,8 +191,8 @@ def test_ctrl_c_keeps_what_was_done_and_says_where_it_stopped(
     answer(model, f"if [ -e {asked} ]; then echo > {asked}.twice; sleep 60; fi; touch {asked}")
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with run.start("consolidate", env={"LORE_LLM_MAX_CONCURRENCY": "1"}, **pipes) as process:
-        while not Path(f"{asked}.twice").exists():
-            assert process.poll() is None
+        until(lambda: Path(f"{asked}.twice").exists() or process.poll() is not None)
+        assert process.poll() is None
         threads = map(int, os.listdir(f"/proc/{process.pid}/task"))
         assert ctypes.CDLL(None).tgkill(process.pid, thread(threads), signal.SIGINT) == 0
         out, error = process.communicate(timeout=SECONDS)

@@ -20,12 +20,14 @@ import pytest
 
 from lore.doors.cli import cli
 from lore.doors.cli.daemon import COMMANDS
+from lore.doors.daemon import WAIT_SECONDS
 from lore.doors.locking import held
 from lore.doors.logbook import LARGEST_BYTES
 from lore.doors.place import Place
 from lore.doors.starting import stop
 from lore.version import VERSION
 from tests.doors.command import Command
+from tests.doors.resident import until
 from tests.doors.test_cli import loaded_by
 
 LIMIT_SECONDS = 60
@@ -95,14 +97,6 @@ def living(home: Home, unix: bool) -> Iterator[Home]:
     yield home
     stop(home.place)
     assert not held(home.place.lock)
-
-
-def until(happened: Any) -> None:
-    """Look again and again, for a while."""
-    end = time.monotonic() + LIMIT_SECONDS
-    while not happened():
-        assert time.monotonic() < end
-        select.select([], [], [], 0.01)
 
 
 def heard(process: subprocess.Popen[bytes], text: str, stream: str = "stdout") -> str:
@@ -265,7 +259,7 @@ def test_a_second_one_is_refused_at_once(home: Home) -> None:
     pid = home.started()
     before = time.monotonic()
     error = home("daemon", "run", code=1).error
-    assert time.monotonic() - before < 10
+    assert time.monotonic() - before < WAIT_SECONDS
     assert error == f"lore: a daemon runs already (PID: {pid}) for {home.folder}\n"
 
 

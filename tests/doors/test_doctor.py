@@ -21,6 +21,7 @@ def run(tmp_path: Path) -> Command:
 
 def execute(database: Path, statement: str) -> None:
     connection = apsw.Connection(str(database))
+    connection.set_busy_timeout(30_000)
     connection.execute(statement)
     connection.close()
 

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import anyio
+import apsw
 import pytest
 
 from lore import Lore
@@ -16,8 +17,8 @@ from lore.doors.place import Place
 from lore.doors.starting import start, stop
 from lore.engine.ingest import Ingested
 from lore.transcripts.sources import SOURCES, VARIABLES
-from tests.doors.resident import SETTINGS, Agent, a_place, short_folder, until
-from tests.transcripts.writing import CLIENTS, writing
+from tests.doors.resident import SECONDS, SETTINGS, Agent, a_place, short_folder, until
+from tests.transcripts.writing import CLIENTS, Client, writing
 
 
 @pytest.fixture
@@ -81,6 +82,20 @@ def test_a_pause_is_a_pause(home: Path, place: Place, monkeypatch: pytest.Monkey
     assert "new turns" not in Path(place.log).read_text()
 
 
+def begin_a_new_log(client: Client) -> None:
+    """As soon as nobody reads the old one: SQLite does not wait for that by itself."""
+
+    def changed(mode: str) -> bool:
+        try:
+            client.db.execute(f"PRAGMA journal_mode = {mode}").fetchall()
+        except apsw.BusyError:
+            return False
+        return True
+
+    until(lambda: changed("DELETE"))
+    until(lambda: changed("WAL"))
+
+
 @pytest.mark.parametrize("name", CLIENTS)
 def test_what_is_only_in_the_log_of_a_database_is_found(home: Path, place: Place, name: str) -> None:
     """Before the daemon began, after it began, and when the log is a new one."""
@@ -93,8 +108,7 @@ def test_what_is_only_in_the_log_of_a_database_is_found(home: Path, place: Place
         client.say("two", "The harbour closes at ten")
         until(lambda: heard(agent, "The harbour closes at ten"))
         assert client.path.stat().st_size == size
-        client.db.execute("PRAGMA journal_mode = DELETE").fetchall()
-        client.db.execute("PRAGMA journal_mode = WAL").fetchall()
+        begin_a_new_log(client)
         client.now += 1
         client.say("three", "The bridge is open")
         until(lambda: heard(agent, "The bridge is open"))
@@ -180,7 +194,7 @@ def test_a_watch_that_is_refused_is_tried_again(
         found = []
         changes = gathering.changes(every_seconds=0.01)
         await anext(changes)
-        with anyio.fail_after(30):
+        with anyio.fail_after(SECONDS):
             await anyio.to_thread.run_sync(lambda: None)  # a thread for the watch, while there can be one
             with no_more_files():
                 await anext(changes)

@@ -14,6 +14,8 @@ import anyio
 import pytest
 from mcp import Client, MCPError, StdioServerParameters
 
+from tests.doors.resident import SECONDS
+
 SERVE = """
 import sys
 from lore.config import load
@@ -35,7 +37,7 @@ def parameters(folder: Path, model: str = "hash") -> StdioServerParameters:
 
 @asynccontextmanager
 async def connected(folder: Path, era: str) -> AsyncIterator[Client]:
-    with anyio.fail_after(60):
+    with anyio.fail_after(SECONDS):
         async with Client(parameters(folder), mode=era) as client:
             yield client
 
@@ -184,7 +186,7 @@ anyio.run(_over_stdio, Offer(lore, list(SURFACES.values()), Workers(), Audience(
 
     async def story() -> None:
         server = StdioServerParameters(command=sys.executable, args=["-c", script, str(tmp_path)])
-        with anyio.fail_after(60):
+        with anyio.fail_after(SECONDS):
             async with Client(server, mode=era) as client:
                 kept = await told(client, "store", content="the printer is on the third floor")
                 answer = await told(client, "search", query="printer floor")
@@ -216,7 +218,7 @@ def test_the_process_ends_cleanly_when_told_or_left(
         process.stdin.close()
     else:
         process.send_signal(stop)
-    assert process.wait(timeout=30) == 0
+    assert process.wait(timeout=SECONDS) == 0
     assert process.stderr is not None
     assert process.stderr.read() == ""
     for pipe in (process.stdin, process.stdout, process.stderr):

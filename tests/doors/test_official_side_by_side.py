@@ -13,6 +13,8 @@ import anyio
 import pytest
 from mcp import Client, StdioServerParameters
 
+from tests.doors.resident import SECONDS
+
 PACKAGE = "@modelcontextprotocol/server-memory"
 SERVE = """
 import sys
@@ -82,7 +84,7 @@ def official(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("official")
     command = [str(npm), "install", "--prefix", str(folder), "--no-audit", "--no-fund", "--silent", PACKAGE]
     try:
-        subprocess.run(command, check=True, capture_output=True, timeout=50)
+        subprocess.run(command, check=True, capture_output=True, timeout=200)
     except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
         _unavailable(f"the official server cannot be installed: {error}")
     return folder / "node_modules" / PACKAGE / "dist" / "index.js"
@@ -118,7 +120,7 @@ async def answered(client: Client, tool: str, arguments: dict[str, Any]) -> tupl
 
 def test_the_same_calls_have_the_same_answers(official: Path, tmp_path: Path) -> None:
     async def story() -> None:
-        with anyio.fail_after(50):
+        with anyio.fail_after(SECONDS):
             async with theirs(official, tmp_path) as their, ours(tmp_path / "lore") as our:
                 for step, (tool, arguments) in enumerate(SCRIPT):
                     expected = await answered(their, tool, arguments)
@@ -129,7 +131,7 @@ def test_the_same_calls_have_the_same_answers(official: Path, tmp_path: Path) ->
 
 def test_tools_take_the_same_arguments_and_give_the_same_hints(official: Path, tmp_path: Path) -> None:
     async def story() -> None:
-        with anyio.fail_after(50):
+        with anyio.fail_after(SECONDS):
             async with theirs(official, tmp_path) as their, ours(tmp_path / "lore") as our:
                 expected = {tool.name: tool for tool in (await their.list_tools()).tools}
                 offered = {tool.name: tool for tool in (await our.list_tools()).tools}
@@ -156,7 +158,7 @@ def test_a_file_of_the_official_server_is_taken_over_whole(official: Path, tmp_p
     """What it wrote, Lore begins with, once: what is deleted afterwards stays deleted."""
 
     async def story() -> None:
-        with anyio.fail_after(50):
+        with anyio.fail_after(SECONDS):
             async with theirs(official, tmp_path) as their:
                 for tool, arguments in SCRIPT[:9]:
                     await answered(their, tool, arguments)

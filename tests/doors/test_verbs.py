@@ -234,7 +234,9 @@ def test_what_was_done_is_not_denied_because_it_cannot_be_told(lore: Lore) -> No
     assert lore.status().counts.memories == 1
 
 
-together = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+together = settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None
+)
 
 
 @together

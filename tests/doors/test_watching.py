@@ -16,6 +16,8 @@ from mcp.client.subscriptions import ResourceUpdated
 from mcp.shared.exceptions import MCPDeprecationWarning
 from mcp_types import ResourceUpdatedNotification
 
+from tests.doors.resident import SECONDS
+
 SERVE = """
 import sys
 from lore.config import load
@@ -38,7 +40,7 @@ async def connected(
         if isinstance(message, ResourceUpdatedNotification) and heard is not None:
             heard.append(str(message.params.uri))
 
-    with anyio.fail_after(60):
+    with anyio.fail_after(SECONDS):
         async with Client(server, mode=era, message_handler=hear) as client:
             yield client
 
@@ -169,6 +171,6 @@ def test_a_file_that_is_not_there_keeps_nobody_from_serving(tmp_path: Path) -> N
 
 
 async def _until(condition: Any) -> None:
-    with anyio.fail_after(10):
+    with anyio.fail_after(SECONDS):
         while not condition():
             await anyio.lowlevel.checkpoint()

@@ -19,6 +19,7 @@ from lore.engine.sense import RECENT, Sense
 from lore.engine.split import Part
 from lore.model import Revision
 from lore.vectors import Vector, Vectors
+from tests.doors.resident import until
 
 
 class Missing(HashEmbedder):
@@ -231,6 +232,7 @@ def test_no_search_waits_longer_for_the_model_than_a_moment(config: Config, cloc
         answer = lore.search(Query(text="walrus"))
         assert len(answer.hits) == 1
         assert answer.notes() == ("Searched by words only: the embedding model is still loading.",)
+    until(lambda: model.loads)
     assert model.loads == 1
     model.gate.set()
     lore.close()
@@ -349,7 +351,10 @@ class Counting(HashEmbedder):
         return super().embed(texts)
 
 
-def test_while_somebody_searches_texts_are_embedded_one_by_one(tmp_path: Path) -> None:
+def test_while_somebody_searches_texts_are_embedded_one_by_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lore.engine.sense.LATELY_SECONDS", 600.0)
     embedder = Counting()
     lore = wire(Config(db_path=tmp_path / "memory.db"), embedder=embedder)
     for number in range(2 * PIECE):

@@ -164,7 +164,6 @@ def test_children_that_found_another_place_stay_there(lore: Lore, clock: Clock) 
     assert parent_of(lore, child) == new
 
 
-@pytest.mark.timeout(20)
 def test_a_child_that_now_stands_above_stays_above(lore: Lore, clock: Clock) -> None:
     top = keep(lore, "top")
     middle = keep(lore, "middle", top)

@@ -111,14 +111,20 @@ def test_a_failure_is_told_in_the_commands_own_words(opened: Opened, behaviour: 
 
 @pytest.mark.parametrize("behaviour", ["hang", "left"])
 def test_after_the_timeout_nothing_of_it_is_left(opened: Opened, record: Path, behaviour: str) -> None:
-    """Its child holds a pipe open, whose end only comes when that child is gone too."""
+    """Its child holds a pipe open, whose end only comes when that child is gone too.
+
+    Whatever a busy machine needs to start the program, in one of these times it has.
+    """
     os.mkfifo(record)
     with os.fdopen(os.open(record, os.O_RDONLY | os.O_NONBLOCK), "rb") as pipe:
-        with pytest.raises(Unreachable, match=r"within 2 s \(timeout_secs\)") as caught:
-            opened(behaviour).complete(replace(QUESTION, timeout=2))
         os.set_blocking(pipe.fileno(), True)
-        assert pipe.read() == b"started"
-    assert caught.value.lost
+        for seconds in (2, 8, 32):
+            with pytest.raises(Unreachable, match=rf"within {seconds} s \(timeout_secs\)") as caught:
+                opened(behaviour).complete(replace(QUESTION, timeout=seconds))
+            assert caught.value.lost
+            if said := pipe.read():
+                break
+    assert said == b"started"
 
 
 def test_a_command_that_is_not_there_is_named() -> None:

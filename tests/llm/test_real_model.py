@@ -12,7 +12,7 @@ from lore.llm.structured import Check, ask, problem_with
 from tests.llm.conftest import COLOUR
 from tests.llm.serving import small_model
 
-pytestmark = [pytest.mark.model, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.model, pytest.mark.timeout(1800)]
 
 TURNS = ["user: My cat is called Minka and she is seven.", "agent: A good age for a cat!"]
 QUESTIONS: dict[str, tuple[Prompt, Check]] = {
@@ -24,7 +24,7 @@ QUESTIONS: dict[str, tuple[Prompt, Check]] = {
 @pytest.fixture(scope="module")
 def model() -> Iterator[Calling]:
     with small_model() as url:
-        settings = Settings(backend="openai", base_url=url, timeout_secs=300, extraction_model="small")
+        settings = Settings(backend="openai", base_url=url, timeout_secs=800, extraction_model="small")
         opened = language_model(settings)
         assert opened is not None
         yield opened

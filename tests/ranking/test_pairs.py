@@ -2,7 +2,6 @@
 
 import numpy as np
 import numpy.typing as npt
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -46,7 +45,6 @@ def test_the_cosine_must_be_above_the_least() -> None:
     assert close_pairs(vectors, 1.0, everyone) == []
 
 
-@pytest.mark.timeout(60)
 def test_among_many_no_twin_is_missed() -> None:
     originals = units(FEW // 2 + 500, 32)
     noise = units(len(originals), 32, seed=1)

@@ -25,6 +25,7 @@ def index(request: pytest.FixtureRequest) -> VectorIndex:
 
 
 CHANGES = {"code": None, "vector": 15}  # how much a writer does beside readers; other engines take long
+SHARED = {"code": 495, "vector": 480}  # of 500: a graph that many threads build is another one each time
 
 
 def rows_for(index: VectorIndex, vectors: Vectors) -> Rows:
@@ -74,7 +75,7 @@ def test_the_order_of_arrival_makes_no_difference(index: VectorIndex) -> None:
         index.put(part, rows_for(index, vectors[part]))
     found = index.nearest(query, 500).tolist()
     assert found[:20] == wanted[:20]
-    assert len(set(found) & set(wanted)) >= 495  # not every index is exact so far out
+    assert len(set(found) & set(wanted)) >= SHARED[index.feed]  # not every index is exact so far out
     index.put(np.arange(3000), rows_for(index, vectors))
     assert len(index) == 3000
     assert len(index.nearest(query, 3000, among=np.arange(3000))) == 3000

@@ -12,9 +12,10 @@ import pytest
 
 from lore.errors import Unavailable
 from lore.store.turns import Turns
+from tests.doors.resident import until
 
 MOMENT_SECONDS = 0.2
-"""Long enough for threads to come into line; whoever could slip past would have done so."""
+"""Long enough for a thread that could slip past to have done so."""
 
 Block = Callable[[apsw.Connection], None]
 
@@ -55,9 +56,12 @@ class Desk:
         doing = [self.pool.submit(self.do, hold)]
         assert begun.wait(30)
         doing += [self.pool.submit(self.do, block) for block in others]
-        wait(doing[1:], MOMENT_SECONDS)
+        self.await_in_line(len(others))
         in_line.set()
         return doing
+
+    def await_in_line(self, count: int) -> None:
+        until(lambda: self.turns._in_line == count)
 
     def facts(self) -> set[str]:
         return {str(id) for (id,) in self.reader.execute("SELECT id FROM fact").fetchall()}
@@ -173,7 +177,7 @@ def test_who_is_refused_leaves_the_others_committed(desk: Desk) -> None:
     def first(connection: apsw.Connection) -> None:
         put("a")(connection)
         late.append(desk.pool.submit(come))
-        wait(late, MOMENT_SECONDS)
+        desk.await_in_line(1)
 
     desk.do(first)
     with pytest.raises(Unavailable):

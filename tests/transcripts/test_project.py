@@ -1,5 +1,6 @@
 """project: real repositories, made by git."""
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -11,7 +12,11 @@ GIT = ("git", "-c", "user.name=Ada", "-c", "user.email=ada@example.org", "-c", "
 
 
 def git(folder: Path, *arguments: str) -> None:
-    subprocess.run([*GIT, "-C", str(folder), *arguments], check=True, capture_output=True, timeout=60)
+    """Whatever the one who runs the tests has told git, by files or by variables."""
+    plain = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    plain |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
+    call = [*GIT, "-C", str(folder), *arguments]
+    subprocess.run(call, env=plain, check=True, capture_output=True, timeout=60)
 
 
 @pytest.fixture

@@ -180,7 +180,6 @@ def sleeper(path: Path, phase: str, number: int) -> subprocess.Popen[str]:
 WRITING = tuple(phase for phase in PHASES if phase != "relevance")
 
 
-@pytest.mark.timeout(120)
 @pytest.mark.parametrize("phase", WRITING)
 def test_killed_before_a_commit_of_any_phase(path: Path, phase: str, undisturbed: dict[str, object]) -> None:
     killed = 0
@@ -202,7 +201,6 @@ def test_killed_before_a_commit_of_any_phase(path: Path, phase: str, undisturbed
         assert planned(night(lore)) == []
 
 
-@pytest.mark.timeout(120)
 def test_two_at_once_do_the_work_once(path: Path, undisturbed: dict[str, object]) -> None:
     """Both make the same plans before either has done anything; then both do as they have planned."""
     with opened(path) as first, opened(path, "2026-06-01T00:00:01") as second:
@@ -222,7 +220,6 @@ def applied(plan: Plan, lore: Lore) -> None:
     apply(plan, store=lore.store, model=model, namespace="shared", cause=cause, now=lore.clock())
 
 
-@pytest.mark.timeout(120)
 def test_two_processes_at_once_do_the_work_once(path: Path, undisturbed: dict[str, object]) -> None:
     children = [sleeper(path, "prune", 0) for _ in range(2)]
     for child in children:

@@ -131,8 +131,12 @@ def thinking(lore: Lore, model: LanguageModel) -> Lore:
 def budgeted(lore: Lore, model: ScriptedModel, clock: Clock, *, tokens: int) -> Lore:
     """As the settings would wire it: with a limit for each day, and what was spent in the store."""
     budget = Budget(limits=Limits(tokens=tokens), ledger=StoreLedger(lore.store, clock), clock=clock)
-    patience = Waiting(clock=clock, sleep=lambda seconds: clock.sleep(seconds=seconds), chance=lambda: 0.0)
-    return thinking(lore, Calling(model, budget, timeout=60, concurrency=1, waiting=patience))
+    return thinking(lore, Calling(model, budget, timeout=60, concurrency=1, waiting=patience(clock)))
+
+
+def patience(clock: Clock) -> Waiting:
+    """Who waits moves the clock, and nobody has to."""
+    return Waiting(clock=clock, sleep=lambda seconds: clock.sleep(seconds=seconds), chance=lambda: 0.0)
 
 
 def fragments(lore: Lore) -> list[Memory]:

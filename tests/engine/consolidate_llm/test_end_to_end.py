@@ -18,7 +18,7 @@ from tests.llm.serving import small_model
 CONTEXT = 1280
 """Leaves room for an answer of a hundred tokens or so: a model of this size would repeat itself for ever."""
 
-pytestmark = [pytest.mark.model, pytest.mark.timeout(600)]
+pytestmark = pytest.mark.model
 
 SAID = (
     "My cat is called Minka. She eats chicken, no fish.",

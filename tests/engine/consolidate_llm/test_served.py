@@ -15,7 +15,7 @@ from lore.engine.consolidation import sleep
 from lore.engine.spending import StoreLedger
 from lore.llm.calling import Calling
 from lore.llm.unusable import UnusableModel
-from tests.engine.consolidate_llm.conftest import Told, fragments, sound, statements
+from tests.engine.consolidate_llm.conftest import Told, fragments, patience, sound, statements
 from tests.llm.serving import Server
 
 SAID = ("How many piers has the harbour?", "Four, and the ferry leaves at noon.")
@@ -99,15 +99,12 @@ def test_variables_have_the_last_word(opened: Opened, told: Told, server: Server
     ],
 )
 def test_a_server_that_fails_is_quoted_and_the_turns_wait(
-    opened: Opened, told: Told, server: Server, situation: str, words: str, attempts: int
+    opened: Opened, told: Told, server: Server, clock: Clock, situation: str, words: str, attempts: int
 ) -> None:
     url = f"{server(situation).url}/v1"
-    lore = opened(
-        LORE_LLM_BACKEND="openai",
-        LORE_LLM_BASE_URL=url,
-        LORE_EXTRACTION_MODEL="m",
-        LORE_LLM_TIMEOUT_SECS="0.4",
-    )
+    lore = opened(LORE_LLM_BACKEND="openai", LORE_LLM_BASE_URL=url, LORE_EXTRACTION_MODEL="m")
+    assert isinstance(lore.model, Calling)
+    lore.model._waiting = patience(clock)
     told(*SAID, by=lore)
     report = sleep(lore, ("digest",))
     assert words in report.remarks[0]
