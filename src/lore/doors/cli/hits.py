@@ -67,9 +67,10 @@ def _body(hit: Hit, format: str | None) -> Iterable[str]:
 
 
 def _reasons(hit: Hit) -> Iterable[str]:
-    """Each signal: strength x weight = points; then what time has left of their sum."""
-    longest = max(map(len, hit.signals), default=0)
-    for name, signal in hit.signals.items():
+    """Each signal that counts: strength x weight = points; then what time has left of their sum."""
+    counting = {name: signal for name, signal in hit.signals.items() if signal.points}
+    longest = max(map(len, counting), default=0)
+    for name, signal in counting.items():
         sum = f"{signal.strength:.3f} × {signal.weight:.2f} = {signal.points:.3f}"
         yield click.style(f"{name.ljust(longest)}  {sum}", dim=True)
     if hit.via:
