@@ -9,7 +9,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from typing import NamedTuple
 
 from lore.text import STOP_WORDS
@@ -35,6 +35,7 @@ VERBS = frozenset(
 _WORD = re.compile(r"[^\W_]+")
 _LABEL = re.compile(r"\A[^\W\d_][\w.'’ -]{0,40}: ")
 _ASIDE = re.compile(r"\s*\([^()]*\)\s*\Z")
+_VERB = re.compile(rf"(?<![^\W_])(?:{'|'.join(sorted(VERBS))})(?![^\W_])", re.IGNORECASE)
 _OPENING_ENDS = re.compile(r"[(\n]|(?<=[^\W\d_]{3}[.!?])\s")
 """What ends the first sentence, or interrupts it; an abbreviation such as St. does not."""
 
@@ -58,10 +59,13 @@ class Mention:
 
 def words_of(text: str) -> list[Word]:
     """In order, without case and accents."""
-    return [
-        Word(_folded(token), not token[0].islower())
-        for token in map(re.Match.group, islice(_WORD.finditer(text), MOST_WORDS))
-    ]
+    return list(islice(_words(text), MOST_WORDS))
+
+
+def _words(text: str) -> Iterator[Word]:
+    for found in _WORD.finditer(text):
+        token = found[0]
+        yield Word(_folded(token), not token[0].islower())
 
 
 def subjects(title: str, content: str) -> list[str]:
@@ -145,22 +149,24 @@ def _of_heading(heading: str) -> list[str]:
 def _of_sentence(text: str) -> list[str]:
     """The names before the verb, and all that stands there if it is short; else the name it begins with,
     which has several words: any word begins with a capital there."""
-    end = _OPENING_ENDS.search(text)
-    words = words_of(text[: end.start()] if end else text)
-    verb = next((at for at, word in enumerate(words) if at and word.text in VERBS), None)
-    if verb is None:
-        first = next(_capitalised(words), [])
-        return [_name(first)] if len(first) > 1 and first[0] is words[0] and _name(first) else []
-    before = words[:verb]
+    first = _WORD.search(text)
+    verb = first and _VERB.search(text, first.end())
+    end = _OPENING_ENDS.search(text, 0, verb.start() if verb else len(text))
+    if not first or (end and end.start() < first.end()):
+        return []
+    if not verb or end:
+        run = [] if first[0][0].islower() else next(_capitalised(_words(text[: end and end.start()])), [])
+        return [name] if len(run) > 1 and (name := _name(run)) else []
+    before = words_of(text[: verb.start()])
     begin = next((at for at, word in enumerate(before) if word.text not in STOP_WORDS), 0)
     return [name for part in (before, *_capitalised(before[begin:])) if (name := _name(part))]
 
 
-def _capitalised(words: Sequence[Word]) -> Iterator[list[Word]]:
+def _capitalised(words: Iterable[Word]) -> Iterator[list[Word]]:
     """Runs of capitalised words, with small ones within; where two are joined by `and`, each of them too."""
     run: list[Word] = []
     small: list[Word] = []
-    for word in [*words, Word("", False)]:
+    for word in chain(words, [Word("", False)]):
         if word.capital:
             run += [*small, word] if run else [word]
             small = []
