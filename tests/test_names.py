@@ -57,6 +57,8 @@ CONTENTS: dict[str, tuple[str, list[str]]] = {
     "a name without such a verb": ("Jim Kelly plays in Buffalo", ["jim kelly"]),
     "one capital without such a verb": ("Yesterday everybody went out", []),
     "a name further on without such a verb": ("yesterday Jim Kelly played", []),
+    "a verb that is a name": ("Will Smith is an actor", ["will smith", "smith"]),
+    "an aside that comes first": ("(Anna Berg is here) Tom is ill", []),
     "who speaks": ("Anna: Tom is ill", ["tom"]),
     "who speaks of himself": ("Anna: I was ill", []),
     "an abbreviation": ("St. Paul Harbour is frozen", ["st paul harbour"]),

@@ -150,10 +150,10 @@ def _of_sentence(text: str) -> list[str]:
     """The names before the verb, and all that stands there if it is short; else the name it begins with,
     which has several words: any word begins with a capital there."""
     first = _WORD.search(text)
-    verb = first and _VERB.search(text, first.end())
-    end = _OPENING_ENDS.search(text, 0, verb.start() if verb else len(text))
-    if not first or (end and end.start() < first.end()):
+    if not first:
         return []
+    verb = _VERB.search(text, first.end())
+    end = _OPENING_ENDS.search(text, 0, verb.start() if verb else len(text))
     if not verb or end:
         run = [] if first[0][0].islower() else next(_capitalised(_words(text[: end and end.start()])), [])
         return [name] if len(run) > 1 and (name := _name(run)) else []
