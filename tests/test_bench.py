@@ -147,10 +147,9 @@ def talk_and_passages(folder: Path) -> Path:
         for number, text in enumerate(said)
     ]  # fmt: skip
     passages = [
-        {"id": f"p{number}", "text": f"{name} is a river.", "group": "rivers", "time": None, "speaker": None,
-         "session": f"p{number}", "seq": number}
+        {"id": f"p{number}", "text": f"{name} is a river.", "group": "rivers", "time": None}
         for number, name in enumerate(("Elbe", "Danube", "Rhine"))
-    ]  # fmt: skip
+    ]
     asked = [
         {"id": "q1", "group": "talk", "query": "Who moved to Lisbon?", "evidence_ids": ["t0"], "type": "who"},
         {"id": "q2", "group": "talk", "query": "Who paints boats?", "evidence_ids": ["t3"], "type": "who",

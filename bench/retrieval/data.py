@@ -55,8 +55,9 @@ def load(folder: Path, limit: int | None = None) -> list[Group]:
     A question whose evidence is unknown or known not to be complete cannot be judged; it is left out.
     """
     items: dict[str, list[Item]] = {}
-    for row in _rows(folder, "corpus"):
-        item = Item(**{name: row[name] for name in Item.__dataclass_fields__})
+    for number, row in enumerate(_rows(folder, "corpus")):
+        told = {name: row[name] for name in Item.__dataclass_fields__ if row.get(name) is not None}
+        item = Item(**{"session": row["id"], "seq": number, **told})
         items.setdefault(item.group, []).append(item)
     questions: dict[str, list[Question]] = {group: [] for group in items}
     for row in _rows(folder, "questions"):
