@@ -6,6 +6,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from bench.retrieval.ablation import ablated
+from lore.ranking.policy import policy_named
+
 ROOT = Path(__file__).parent.parent
 SECONDS = 550.0
 
@@ -174,3 +179,19 @@ def test_retrieval_judges_what_existed_and_compares_with_others(tmp_path: Path) 
     assert rows["q3"]["lore"]["fresh first"] == rows["q3"]["lore"]["nDCG@10"] == 1.0
     assert "against bm25" in shown
     assert "nDCG@10 +0.0 [+0.0, +0.0]" in run(*asked[:-2], "--baseline", str(report), "--alone")
+
+
+def test_an_ablation_asks_again_without_each_signal(tmp_path: Path) -> None:
+    report = tmp_path / "ablation.json"
+    folder = str(talk_and_passages(tmp_path))
+    shown = run("bench.retrieval", folder, "--model", "hash", "--alone", "--ablate", "--json", str(report))
+    [first, *_] = json.loads(report.read_text())["questions"]
+    assert first["scores"].keys() == {"lore", *ablated("lore")}
+    assert "against without meaning" in shown
+
+
+def test_a_partial_policy_has_the_other_signals_in_proportion() -> None:
+    whole, part = policy_named("tree"), ablated("tree")["without relevance"]
+    assert part.weights == {"similarity": 1.0}
+    assert (part.teleport, part.visible_above) == (whole.teleport, whole.visible_above)
+    assert ablated("lore")["without meaning"].weights["wording"] == pytest.approx(0.159 / 0.841)

@@ -1,12 +1,13 @@
 """How much of the evidence does a search find, on any data set in the simple form of corpus and questions?
 
 python -m bench.retrieval DATASET_DIR [--policy lore] [--deep] [--k 1,5,10,20] [--limit N] [--json FILE]
-    [--baseline FILE] [--store DIR] [--seed S]
+    [--baseline FILE] [--ablate] [--store DIR] [--seed S]
 
 Every group of the corpus goes into a Lore of its own through `import`: turns under sessions, with speaker
 and time. Questions go through `search`. BM25 alone, the embedder alone and both by their ranks are judged in
-the same run. --baseline compares with the --json of an earlier run, question by question. --store keeps the
-stores, so that the next run with another policy need not embed again.
+the same run. --baseline compares with the --json of an earlier run, question by question. --ablate asks each
+question again without each of the policy's signals. --store keeps the stores, so that the next run with
+another policy need not embed again.
 """
 
 import argparse
@@ -20,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from bench.retrieval.ablation import ablated
 from bench.retrieval.baselines import Baselines
 from bench.retrieval.data import Group, load
 from bench.retrieval.keeping import Kept, keep
@@ -47,6 +49,7 @@ TUNED_GROUPS = 6
 def main() -> None:
     asked = _options()
     groups = load(asked.dataset, asked.limit)
+    partial = ablated(asked.policy) if asked.ablate else {}
     rows: list[dict[str, Any]] = []
     sizes: dict[str, Any] = {}
     with tempfile.TemporaryDirectory(prefix="lore-bench-") as scratch:
@@ -55,9 +58,9 @@ def main() -> None:
             folder = home / asked.dataset.name / asked.model / f"{number:03}"
             folder.mkdir(parents=True, exist_ok=True)
             _tell(f"{number + 1}/{len(groups)} {group.name}: {len(group.items):,} items are kept")
-            kept = keep(group, folder, asked.model)
+            kept = keep(group, folder, asked.model, partial)
             sizes[group.name] = _size(group, kept, folder)
-            rows += _asked(group, kept, asked, tuned=number < TUNED_GROUPS)
+            rows += _asked(group, kept, asked, list(partial), tuned=number < TUNED_GROUPS)
             kept.lore.close()
     _tell("")
     report = {"dataset": asked.dataset.name, "policy": asked.policy, "deep": asked.deep, "model": asked.model}
@@ -67,7 +70,9 @@ def main() -> None:
     _show(report, asked)
 
 
-def _asked(group: Group, kept: Kept, asked: argparse.Namespace, tuned: bool) -> list[dict[str, Any]]:
+def _asked(
+    group: Group, kept: Kept, asked: argparse.Namespace, partial: Sequence[str], tuned: bool
+) -> list[dict[str, Any]]:
     items = {item.id: item for item in group.items}
     others = None if asked.alone else Baselines(group, asked.model)
     rows = []
@@ -76,6 +81,7 @@ def _asked(group: Group, kept: Kept, asked: argparse.Namespace, tuned: bool) -> 
             _tell(f"{group.name}: {number:,} of {len(group.questions):,} questions")
         ranked, taken = kept.ranked(question, asked.policy, asked.deep)
         rankings = {OURS: ranked} | (others.ranked(question) if others else {})
+        rankings |= {name: kept.ranked(question, name, asked.deep)[0] for name in partial}
         scores = {name: judged(question, found, items, asked.k) for name, found in rankings.items()}
         rows.append({"id": question.id, "type": question.type, "tuned": tuned, "ms": taken, "scores": scores})
     return rows
@@ -121,14 +127,18 @@ def _scores(rows: Iterable[Mapping[str, Any]], system: str) -> list[Scores]:
 
 def _table(title: str, rows: Sequence[Mapping[str, Any]]) -> None:
     """Micro, and macro over the types."""
-    print(f"\n{title} ({len(rows):,} questions)\n{'':14}" + "".join(f"{name:>18}" for name in _named(rows)))
-    for system in rows[0]["scores"]:
+    systems = list(rows[0]["scores"])
+    width = max(map(len, systems)) + len(" micro") + 2
+    print(
+        f"\n{title} ({len(rows):,} questions)\n{'':{width}}" + "".join(f"{name:>18}" for name in _named(rows))
+    )
+    for system in systems:
         kinds = sorted({row["type"] for row in rows})
         by_type = {
             kind: means(_scores((row for row in rows if row["type"] == kind), system)) for kind in kinds
         }
         for label, values in (("micro", means(_scores(rows, system))), ("macro", macro(by_type))):
-            _line(f"{system} {label}", values, rows)
+            _line(f"{system} {label}", values, rows, width)
 
 
 def _by_type(rows: Sequence[Mapping[str, Any]]) -> None:
@@ -143,9 +153,7 @@ def _named(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     return [name for name in SHOWN if name in there]
 
 
-def _line(
-    label: str, values: Mapping[str, float], rows: Sequence[Mapping[str, Any]], width: int = 14
-) -> None:
+def _line(label: str, values: Mapping[str, float], rows: Sequence[Mapping[str, Any]], width: int) -> None:
     cells = "".join(f"{100 * values[name]:18.1f}" if name in values else f"{'':18}" for name in _named(rows))
     print(f"{label:{width}}{cells}")
 
@@ -187,6 +195,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--model", default="gte-small")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--baseline", type=Path, help="the --json of an earlier run")
+    parser.add_argument("--ablate", action="store_true", help="without each signal, too; takes long")
     parser.add_argument("--store", type=Path, help="keep the stores there, and use those that are there")
     parser.add_argument("--alone", action="store_true", help="without the baselines")
     parser.add_argument("--seed", type=int, default=0)

@@ -3,8 +3,8 @@
 import json
 import time
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bench.retrieval.data import Group, Item, Question
@@ -12,6 +12,7 @@ from lore import Filter, Lore, Query
 from lore.config import Config
 from lore.connecting import wire
 from lore.model import Hit
+from lore.ranking.policy import Policy
 
 MANY = 100
 """How many hits are asked for: several of them may be of one item."""
@@ -60,11 +61,15 @@ class Kept:
         return self.by_place.get((session, line)) or self.by_place.get((session, 0))
 
 
-def keep(group: Group, folder: Path, model: str) -> Kept:
-    """Import it, unless this folder has it already, and embed it. The files stay beside the store."""
+def keep(group: Group, folder: Path, model: str, policies: Mapping[str, Policy]) -> Kept:
+    """Import it, unless this folder has it already, and embed it. The files stay beside the store.
+
+    policies: that it can be asked by, besides Lore's own.
+    """
     fresh = not (folder / "memory.db").exists()
     clock = Calendar()
     lore = wire(Config(data_dir=folder, embedding_model=model, llm_backend="none"), clock=clock)
+    lore = replace(lore, policies={**lore.policies, **policies})
     by_session: dict[str, list[Item]] = defaultdict(list)
     for item in group.items:
         by_session[item.session].append(item)
