@@ -2,17 +2,15 @@
 
 from dataclasses import replace
 
+from lore.ranking.fuse import without
 from lore.ranking.policy import Policy, policy_named
 
 
 def ablated(name: str) -> dict[str, Policy]:
-    """By what each of them leaves out."""
+    """By what each of them leaves out. A signal is still there, with a weight of 0: others may need it."""
     whole = policy_named(name)
-    parts = {f"without {signal}": _without(whole, signal) for signal in whole.weights}
+    parts = {
+        f"without {signal}": replace(whole, weights=without(whole.weights, [signal]) | {signal: 0.0})
+        for signal in whole.weights
+    }
     return parts | ({"without tidy": replace(whole, tidy=False)} if whole.tidy else {})
-
-
-def _without(whole: Policy, signal: str) -> Policy:
-    rest = {name: weight for name, weight in whole.weights.items() if name != signal}
-    more = sum(whole.weights.values()) / sum(rest.values())
-    return replace(whole, weights={name: weight * more for name, weight in rest.items()})
