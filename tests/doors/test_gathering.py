@@ -12,7 +12,8 @@ import apsw
 import pytest
 
 from lore import Lore
-from lore.doors.gathering import Gathering
+from lore.clock import Clock
+from lore.doors.gathering import RETRY_SECONDS, Gathering
 from lore.doors.place import Place
 from lore.doors.starting import start, stop
 from lore.engine.ingest import Ingested
@@ -175,6 +176,28 @@ def test_a_file_that_vanishes_before_it_is_read_does_not_keep_others_from_it(
     gone.write_text("{}\n")
     gathering.read(gathering.changed())
     assert gathering.failed == {}
+
+
+def test_what_cannot_be_read_now_is_told_once_and_tried_again(
+    lore: Lore, clock: Clock, home: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Although it is as it was."""
+    monkeypatch.setattr("lore.transcripts.databases.BUSY_MILLISECONDS", 1)
+    gathering = gathering_of(lore, home, "opencode")
+    with writing("opencode", SOURCES["opencode"].place(home, {})) as client:
+        client.say("one", "The ferry leaves at noon")
+        client.db.execute("PRAGMA journal_mode = DELETE").fetchall()
+        client.db.execute("BEGIN EXCLUSIVE")
+        for _ in range(2):
+            assert gathering.read(gathering.changed()).turns == 0
+            assert list(gathering.failed) == [str(client.path)]
+            assert gathering.changed() == []
+            clock.sleep(seconds=RETRY_SECONDS)
+        assert caplog.text.count("is locked by its program") == 1
+        client.db.execute("ROLLBACK")
+        assert gathering.read(gathering.changed()).turns
+        assert gathering.failed == {}
+        assert gathering.changed() == []
 
 
 def test_what_was_not_written_lately_waits(lore: Lore, home: Path) -> None:

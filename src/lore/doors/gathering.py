@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import AsyncIterator, Mapping, Sequence
+from math import inf
 from pathlib import Path
 
 import anyio
@@ -21,6 +22,9 @@ TICK_MILLISECONDS = 1000
 REST = 2
 """So many times as long as a reading took passes before the next, for a database is never read for free."""
 LONGEST_REST_SECONDS = 10.0
+RETRY_SECONDS = 30.0
+"""After which a file that could not be read is tried again although it is as it was: not at once, for to
+try may itself be seen as a change."""
 
 logger = logging.getLogger(__name__)
 
@@ -49,6 +53,7 @@ class Gathering:
         self._variables = variables
         self._since = since
         self._seen: dict[Path, Look] = {}
+        self._again_at: dict[Path, float] = {}
         self._ended = anyio.Event()
         self.failed: dict[str, str] = {}
 
@@ -58,21 +63,24 @@ class Gathering:
         return len(self._seen)
 
     def changed(self) -> list[tuple[Path, Source]]:
-        """The files that are new, or not as they were when they were read last."""
+        """The files that are new, not as they were when they were read last, or to be tried again."""
+        now = self._lore.clock()
         return [
             (path, source)
             for source in self._sources
             for path in source.files(self._home, self._variables)
-            if self._seen.get(path) != source.look_at(path) and source.written_at(path) >= self._since
+            if (self._seen.get(path) != source.look_at(path) or self._again_at.get(path, inf) <= now)
+            and source.written_at(path) >= self._since
         ]
 
     def read(self, files: Sequence[tuple[Path, Source]]) -> Ingested:
-        """Read them on. One that cannot be read is told about, and tried again when it has changed."""
+        """Read them on. One that cannot be read, or kept, is told about once, and tried again later."""
         total = Ingested()
         ignored = ignoring(self._ignore_list, self._home)
         for path, source in files:
             look = source.look_at(path)
-            self.failed.pop(str(path), None)
+            before = self.failed.pop(str(path), "")
+            self._again_at.pop(path, None)
             try:
                 for done in self._lore.ingest(path, source, ignored):
                     total += done
@@ -80,7 +88,9 @@ class Gathering:
                         return total
             except LoreError as trouble:
                 self.failed[str(path)] = str(trouble)
-                logger.warning("%s", trouble)
+                self._again_at[path] = self._lore.clock() + RETRY_SECONDS
+                if str(trouble) != before:
+                    logger.warning("%s", trouble)
             self._seen[path] = look
         return total
 
