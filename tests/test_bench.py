@@ -191,7 +191,9 @@ def test_an_ablation_asks_again_without_each_signal(tmp_path: Path) -> None:
 
 
 def test_a_partial_policy_has_the_other_signals_in_proportion() -> None:
-    whole, part = policy_named("tree"), ablated("tree")["without relevance"]
-    assert part.weights == {"similarity": 1.0, "relevance": 0.0}
-    assert (part.teleport, part.visible_above) == (whole.teleport, whole.visible_above)
-    assert ablated("lore")["without meaning"].weights["wording"] == pytest.approx(0.159 / 0.841)
+    whole, part = policy_named("tree"), ablated("tree")["without meaning"]
+    total = sum(whole.evidence.values())
+    assert part.weights == whole.weights
+    assert part.evidence["meaning"] == 0.0
+    share = whole.evidence["wording"] / (total - whole.evidence["meaning"])
+    assert part.evidence["wording"] == pytest.approx(share * total)

@@ -19,8 +19,8 @@ NOTHING_MATCHED = "Nothing matched; there are 5 memories to search."
 LOADING = "Searched by words only: the embedding model is still loading."
 MISSING = "Searched by words only: no model."
 PENDING = "There are 2 memories not embedded yet; by words they are found already."
-ONE_HIDDEN = "There is 1 hit below the threshold, not shown (best score 0.123)."
-TWO_HIDDEN = "There are 2 hits below the threshold, not shown (best score 0.123)."
+ONE_HIDDEN = "Nothing relevant; there is 1 weak hit, not shown (best score 0.123)."
+TWO_HIDDEN = "Nothing relevant; there are 2 weak hits, not shown (best score 0.123)."
 
 
 @given(st.floats(0, 8_000_000_000), st.floats(0.001, 1e6))

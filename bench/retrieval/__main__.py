@@ -1,13 +1,14 @@
 """How much of the evidence does a search find, on any data set in the simple form of corpus and questions?
 
-python -m bench.retrieval DATASET_DIR [--policy lore] [--deep] [--k 1,5,10,20] [--limit N] [--json FILE]
-    [--baseline FILE] [--ablate] [--store DIR] [--seed S]
+python -m bench.retrieval DATASET_DIR [--policy lore | --surface NAME] [--deep] [--k 1,5,10,20] [--limit N]
+    [--json FILE] [--baseline FILE] [--ablate] [--store DIR] [--reference] [--seed S]
 
 Every group of the corpus goes into a Lore of its own through `import`: turns under sessions, with speaker
 and time. Questions go through `search`. BM25 alone, the embedder alone and both by their ranks are judged in
 the same run. --baseline compares with the --json of an earlier run, question by question. --ablate asks each
 question again without each of the policy's signals. --store keeps the stores, so that the next run with
-another policy need not embed again.
+another policy need not embed again. --surface asks through a surface's own search tool with an agent's
+arguments and limit, on a copy of the store. --reference ranks by the formulas that the surfaces publish.
 """
 
 import argparse
@@ -26,6 +27,7 @@ from bench.retrieval.baselines import Baselines
 from bench.retrieval.data import Group, load
 from bench.retrieval.keeping import Kept, keep
 from bench.retrieval.metrics import DEPTHS, Scores, difference, judged, macro, means
+from bench.retrieval.surfaces import CALLS
 
 OURS = "lore"
 SHOWN = (
@@ -58,12 +60,15 @@ def main() -> None:
             folder = home / asked.dataset.name / asked.model / f"{number:03}"
             folder.mkdir(parents=True, exist_ok=True)
             _tell(f"{number + 1}/{len(groups)} {group.name}: {len(group.items):,} items are kept")
-            kept = keep(group, folder, asked.model, partial)
+            kept = keep(group, folder, asked.model, partial, asked.reference)
             sizes[group.name] = _size(group, kept, folder)
+            if asked.surface:
+                kept = kept.copied(Path(scratch) / f"copy-{number:03}")
             rows += _asked(group, kept, asked, list(partial), tuned=number < TUNED_GROUPS)
             kept.lore.close()
     _tell("")
-    report = {"dataset": asked.dataset.name, "policy": asked.policy, "deep": asked.deep, "model": asked.model}
+    way = asked.surface or asked.policy
+    report = {"dataset": asked.dataset.name, "policy": way, "deep": asked.deep, "model": asked.model}
     report |= {"groups": sizes, "questions": rows}
     if asked.json:
         asked.json.write_text(json.dumps(report), encoding="utf-8")
@@ -76,10 +81,14 @@ def _asked(
     items = {item.id: item for item in group.items}
     others = None if asked.alone else Baselines(group, asked.model)
     rows = []
-    for number, question in enumerate(group.questions):
+    latest_first = sorted(group.questions, key=lambda question: -(question.max_seq or 0))
+    for number, question in enumerate(latest_first if asked.surface else group.questions):
         if number % 20 == 0:
             _tell(f"{group.name}: {number:,} of {len(group.questions):,} questions")
-        ranked, taken = kept.ranked(question, asked.policy, asked.deep)
+        if asked.surface:
+            ranked, taken = kept.ranked_by(asked.surface, question)
+        else:
+            ranked, taken = kept.ranked(question, asked.policy, asked.deep)
         rankings = {OURS: ranked} | (others.ranked(question) if others else {})
         rankings |= {name: kept.ranked(question, name, asked.deep)[0] for name in partial}
         scores = {name: judged(question, found, items, asked.k) for name, found in rankings.items()}
@@ -98,7 +107,7 @@ def _show(report: Mapping[str, Any], asked: argparse.Namespace) -> None:
     sizes = list(report["groups"].values())
     items, seconds = sum(size["items"] for size in sizes), sum(size["seconds"] for size in sizes)
     wrote = f"{seconds / items * 1000:.1f} ms an item to write, " if seconds else ""
-    print(f"{report['dataset']}: {len(rows):,} questions, {items:,} items; {wrote}"
+    print(f"{report['dataset']} by {report['policy']}: {len(rows):,} questions, {items:,} items; {wrote}"
           f"{sum(size['bytes'] for size in sizes) / items:,.0f} bytes an item;"
           f" search p50 {np.quantile(taken, 0.5):.1f} ms, p95 {np.quantile(taken, 0.95):.1f} ms")  # fmt: skip
     for name, part in (
@@ -189,6 +198,8 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument("dataset", type=Path)
     parser.add_argument("--policy", default="lore")
+    parser.add_argument("--surface", choices=CALLS, help="ask through this surface's search tool")
+    parser.add_argument("--reference", action="store_true", help="by the formulas that surfaces publish")
     parser.add_argument("--deep", action="store_true", help="follow links from what was found")
     parser.add_argument("--k", type=lambda text: [int(k) for k in text.split(",")], default=list(DEPTHS))
     parser.add_argument("--limit", type=int, help="at most so many questions of each group")

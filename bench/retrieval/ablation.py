@@ -1,4 +1,4 @@
-"""Ablation: a policy without one of its signals, the others in proportion, and without its tidying."""
+"""Ablation: a policy without one signal of its evidence, the others in proportion, or without tidying."""
 
 from dataclasses import replace
 
@@ -10,7 +10,7 @@ def ablated(name: str) -> dict[str, Policy]:
     """By what each of them leaves out. A signal is still there, with a weight of 0: others may need it."""
     whole = policy_named(name)
     parts = {
-        f"without {signal}": replace(whole, weights=without(whole.weights, [signal]) | {signal: 0.0})
-        for signal in whole.weights
+        f"without {signal}": replace(whole, evidence=without(whole.evidence, [signal]) | {signal: 0.0})
+        for signal in whole.evidence
     }
     return parts | ({"without tidy": replace(whole, tidy=False)} if whole.tidy else {})

@@ -69,6 +69,15 @@ def load(folder: Path, limit: int | None = None) -> list[Group]:
     ]
 
 
+def unanswerable(folder: Path) -> dict[str, list[Question]]:
+    """group -> its questions that nothing in the corpus answers."""
+    found: dict[str, list[Question]] = {}
+    for row in _rows(folder, "questions"):
+        if not row["evidence_ids"]:
+            found.setdefault(row["group"], []).append(_question(row))
+    return found
+
+
 def _question(row: dict[str, Any]) -> Question:
     return Question(
         id=row["id"],

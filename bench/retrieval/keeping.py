@@ -3,12 +3,13 @@
 import json
 import time
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bench.retrieval.data import Group, Item, Question
-from lore import Filter, Lore, Query
+from bench.retrieval.surfaces import ask
+from lore import Filter, Lore, Memory, Query
 from lore.config import Config
 from lore.connecting import wire
 from lore.model import Hit
@@ -36,6 +37,7 @@ class Kept:
     """
 
     lore: Lore
+    settings: Config
     clock: Calendar
     by_place: dict[tuple[str, int], str]
     sessions: dict[str, int]
@@ -43,32 +45,73 @@ class Kept:
 
     def ranked(self, question: Question, policy: str, deep: bool) -> tuple[list[str], float]:
         """The items that a search finds, best first, and how many ms it took."""
+        hits, taken = self.hits(question, policy, deep)
+        return self._items(hit.memory for hit in hits), taken
+
+    def hits(self, question: Question, policy: str, deep: bool) -> tuple[Sequence[Hit], float]:
+        """What a search finds among the sessions that the question can know, and how many ms it took."""
         where = Filter()
         if question.max_seq is not None:
             known = frozenset(name for name, seq in self.sessions.items() if seq < question.max_seq)
             if not known:
-                return [], 0.0
+                return (), 0.0
             where = Filter(sessions=known)
         self.clock.asked_at = question.time
         began = time.perf_counter()
         query = Query(text=question.query, where=where, limit=MANY, policy=policy, deep=deep, counted=False)
         hits = self.lore.search(query).hits
-        taken = (time.perf_counter() - began) * 1000
-        return list(dict.fromkeys(filter(None, map(self._item, hits)))), taken
+        return hits, (time.perf_counter() - began) * 1000
 
-    def _item(self, hit: Hit) -> str | None:
-        session, line = hit.memory.session, int(hit.memory.metadata.get("line", 0))
+    def ranked_by(self, surface: str, question: Question) -> tuple[list[str], float]:
+        """The same through a surface's own search tool, which has no filter by session.
+
+        What began after the question is forgotten first, so ask the latest questions first.
+        """
+        if question.max_seq is not None:
+            self._forget_from(question.max_seq)
+        self.clock.asked_at = question.time
+        began = time.perf_counter()
+        memories = ask(surface, question.query, self.lore)
+        taken = (time.perf_counter() - began) * 1000
+        return self._items(memories), taken
+
+    def copied(self, folder: Path) -> "Kept":
+        """The same on a copy of the store: tools count uses, and later sessions are forgotten."""
+        folder.mkdir(parents=True)
+        self.lore.backup(folder / "memory.db")
+        self.lore.close()
+        settings = replace(self.settings, data_dir=folder)
+        lore = wire(settings, clock=self.clock)
+        return replace(self, lore=replace(lore, policies=self.lore.policies), sessions=dict(self.sessions))
+
+    def _forget_from(self, seq: int) -> None:
+        later = frozenset(name for name, began in self.sessions.items() if began >= seq)
+        if later:
+            doomed = self.lore.select(Filter(sessions=later, superseded=True), 1_000_000)
+            self.lore.forget([memory.id for memory in doomed])
+        for name in later:
+            del self.sessions[name]
+
+    def _items(self, memories: Iterable[Memory]) -> list[str]:
+        return list(dict.fromkeys(filter(None, map(self._item, memories))))
+
+    def _item(self, memory: Memory) -> str | None:
+        session, line = memory.session, int(memory.metadata.get("line", 0))
         return self.by_place.get((session, line)) or self.by_place.get((session, 0))
 
 
-def keep(group: Group, folder: Path, model: str, policies: Mapping[str, Policy]) -> Kept:
+def keep(
+    group: Group, folder: Path, model: str, policies: Mapping[str, Policy], reference: bool = False
+) -> Kept:
     """Import it, unless this folder has it already, and embed it. The files stay beside the store.
 
-    policies: that it can be asked by, besides Lore's own.
+    policies: that it can be asked by, besides Lore's own. reference: rank by the published formulas.
     """
     fresh = not (folder / "memory.db").exists()
     clock = Calendar()
-    lore = wire(Config(data_dir=folder, embedding_model=model, llm_backend="none"), clock=clock)
+    ranking = "reference" if reference else "lore"
+    settings = Config(data_dir=folder, embedding_model=model, llm_backend="none", ranking=ranking)
+    lore = wire(settings, clock=clock)
     lore = replace(lore, policies={**lore.policies, **policies})
     by_session: dict[str, list[Item]] = defaultdict(list)
     for item in group.items:
@@ -86,7 +129,7 @@ def keep(group: Group, folder: Path, model: str, policies: Mapping[str, Policy])
     if fresh:
         lore.settle()
     sessions = {session: min(item.seq for item in items) for session, items in by_session.items()}
-    return Kept(lore, clock, by_place, sessions, time.perf_counter() - began if fresh else 0.0)
+    return Kept(lore, settings, clock, by_place, sessions, time.perf_counter() - began if fresh else 0.0)
 
 
 def _spoken(items: Sequence[Item]) -> bool:

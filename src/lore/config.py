@@ -23,9 +23,11 @@ class Tuning:
     """The numbers of the dialects that a user may set; the defaults are the dialects' own.
 
     auto_link_k 0: no links without being asked. suggest_interval_hours 0: no sweeps. import_roots: the
-    folders, comma-separated, from which a tool may import files.
+    folders, comma-separated, from which a tool may import files. ranking: `lore` (one evidence for all
+    dialects) or `reference` (the formulas that they publish).
     """
 
+    ranking: str = "lore"
     search_limit: int = 10
     duplicate_threshold: float = 0.85
     decay_lambda: float = 0.0077
@@ -174,6 +176,8 @@ PATHS = frozenset({"data_dir", "db_path", "memory_file_path"})
 TABLES = frozenset({"llm.prices"})
 """Keys whose value is a table of names that a user gives."""
 VECTOR_STORES = ("builtin", "lancedb", "chroma")
+RANKINGS = ("lore", "reference")
+CHOICES: Mapping[str, tuple[str, ...]] = {"vector_store": VECTOR_STORES, "ranking": RANKINGS}
 
 
 def load(env: Mapping[str, str] | None = None, **flags: Any) -> Config:
@@ -245,8 +249,8 @@ def _value(name: str, value: Any) -> Any:
         return _number(name, value, wanted)
     if not isinstance(value, str) or not value.strip():
         raise Invalid(f"{name} must be a text that is not empty, not {value!r}")
-    if name == "vector_store" and value not in VECTOR_STORES:
-        raise Invalid(f"unknown vector_store {value!r}; known: {listed(VECTOR_STORES)}")
+    if value not in CHOICES.get(name, (value,)):
+        raise Invalid(f"unknown {name} {value!r}; known: {listed(CHOICES[name])}")
     if name == "namespace" and (len(value) > NAMESPACE_LIMIT or not value.isprintable()):
         raise Invalid(f"namespace must be at most {NAMESPACE_LIMIT} printable characters, not {value!r}")
     return value

@@ -17,7 +17,7 @@ from lore.llm import language_model
 from lore.llm.base import LanguageModel, Price, Settings
 from lore.llm.calling import Waiting
 from lore.llm.unusable import UnusableModel
-from lore.ranking.policy import POLICIES, Policy
+from lore.ranking.policy import RANKINGS, REFERENCE, Policy
 from lore.store import BACKENDS, Store
 
 
@@ -95,17 +95,18 @@ def _thinking(config: Sleeping) -> Settings:
 
 
 def _tuned(tuning: Tuning) -> dict[str, Policy]:
-    """The policies, with what a user has set about them."""
+    """The policies, with what a user has set about them. Own weights belong to the published formula."""
+    policies = RANKINGS[tuning.ranking]
     weights = {
         "similarity": tuning.w_semantic,
         "words": tuning.w_keyword,
         "quality": tuning.w_score,
         "use": tuning.w_usage,
     }
+    scored = policies["scored"]
+    if weights != REFERENCE["scored"].weights:
+        scored = replace(REFERENCE["scored"], weights=weights)
     scored = replace(
-        POLICIES["scored"],
-        weights=weights,
-        fade_per_day=tuning.decay_lambda,
-        usage_cap=max(1, tuning.usage_normalisation_cap),
+        scored, fade_per_day=tuning.decay_lambda, usage_cap=max(1, tuning.usage_normalisation_cap)
     )
-    return {**POLICIES, "scored": scored}
+    return {**policies, "scored": scored}

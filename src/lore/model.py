@@ -250,7 +250,8 @@ class Hit:
     """A memory that was found, and why. score = fade x the sum of the signals' points.
 
     breadcrumb: what the memories above it are called, from the root down. via: the name or the link by which
-    a deep search came to it.
+    a deep search came to it. evidence: the signals that decide how well it matches, where the score has a
+    signal `match`.
     """
 
     memory: Memory
@@ -260,6 +261,7 @@ class Hit:
     fade: float = 1.0
     breadcrumb: tuple[str, ...] = ()
     via: str = ""
+    evidence: Mapping[str, Signal] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -275,15 +277,17 @@ class Match:
 class Answer:
     """What a search found, and the truth about how it searched.
 
-    hidden/best_hidden: what was found but fell below the threshold. cut: what the limit or the
-    token budget left out. meaning: how far meaning took part; words always do. stored: how much there is
-    to search, counted only when the answer needs it to explain itself.
+    hidden/best_hidden: what was found but fell below the threshold, or is not relevant at all. elsewhere:
+    weak hits of other projects that are not shown. cut: what the limit or the token budget left out. meaning:
+    how far meaning took part; words always do. stored: how much there is to search, counted only when the
+    answer needs it to explain itself.
     """
 
     hits: tuple[Hit, ...]
     stored: int | None = None
     hidden: int = 0
     best_hidden: float = 0.0
+    elsewhere: int = 0
     cut: int = 0
     meaning: Literal["ready", "warming", "missing"] = "ready"
     pending: int = 0
@@ -299,8 +303,10 @@ class Answer:
         elif self.stored is not None and not self.hits and not self.hidden:
             yield f"Nothing matched; there {_are(self.stored, 'memory', 'memories')} to search."
         if self.hidden and not self.hits:
-            found = _are(self.hidden, "hit", "hits")
-            yield f"There {found} below the threshold, not shown (best score {self.best_hidden:.3f})."
+            found = _are(self.hidden, "weak hit", "weak hits")
+            yield f"Nothing relevant; there {found}, not shown (best score {self.best_hidden:.3f})."
+        if self.elsewhere:
+            yield f"There {_are(self.elsewhere, 'weaker hit', 'weaker hits')} in other projects, not shown."
         if self.meaning == "missing":
             yield f"Searched by words only: {self.trouble}."
         elif self.meaning == "warming":

@@ -131,7 +131,7 @@ def test_a_change_of_model_embeds_everything_again(config: Config, clock: Clock)
     assert progress == [(1, 2), (2, 1), (3, 0)]
     [hit, *_] = after.search(Query(text="walrus")).hits
     assert hit.memory.content == "walrus"
-    assert hit.signals["meaning"].strength > 0.5
+    assert hit.evidence["meaning"].strength > 0.5
     assert all(finding.passed for finding in after.check())
     after.close()
 
@@ -220,7 +220,7 @@ def test_an_impatient_search_has_the_model_loaded_and_waits_a_moment_for_it(
     lore = asleep(config, clock, model)
     answer = lore.search(Query(text="walrus"))
     assert (answer.meaning, answer.notes()) == ("ready", ())
-    assert answer.hits[0].signals["meaning"].strength > 0.5
+    assert answer.hits[0].evidence["meaning"].strength > 0.5
     lore.close()
 
 

@@ -1,10 +1,13 @@
 """recall: three lists fused, or an order; and memories that come with their ties."""
 
+from dataclasses import replace
+
 import pytest
 
 from lore import Draft, Filter, Invalid, Lore, NotFound, Query, Tie
 from lore.clock import Clock
 from lore.model import Answer
+from lore.ranking.policy import REFERENCE
 
 
 def keep(lore: Lore, content: str, type: str = "fact", importance: float = 0.5) -> str:
@@ -16,7 +19,9 @@ def ids_of(answer: Answer) -> list[str]:
 
 
 def asked(lore: Lore, text: str, limit: int = 10, where: Filter | None = None) -> Answer:
-    return lore.search(Query(text=text, limit=limit, where=where or Filter(), policy="typed"))
+    """By the published formula."""
+    by_formula = replace(lore, policies=REFERENCE)
+    return by_formula.search(Query(text=text, limit=limit, where=where or Filter(), policy="typed"))
 
 
 def uses_of(lore: Lore, id: str) -> int:
@@ -59,6 +64,16 @@ def test_two_hits_that_are_linked_strengthen_each_other(lore: Lore) -> None:
     after = ids_of(asked(lore, "walrus alpha"))
     assert before[0] == plain
     assert set(after[:2]) == {linked, other}
+
+
+def test_a_link_finds_more_and_never_outranks_a_match(lore: Lore) -> None:
+    plain, linked = keep(lore, "walrus alpha"), keep(lore, "walrus gamma")
+    other, friend = keep(lore, "walrus omega epsilon"), keep(lore, "xylophone")
+    lore.link([Tie(source=linked, target=other), Tie(source=other, target=friend)])
+    query = Query(text="walrus alpha", policy="typed", counted=False)
+    found = ids_of(lore.search(query))
+    assert (found[0], found[-1]) == (plain, friend)
+    assert set(found[1:-1]) == {linked, other}
 
 
 def test_links_lead_only_to_what_the_filter_lets_pass(lore: Lore) -> None:

@@ -53,7 +53,7 @@ def test_meaning_follows_soon_after(lore: Lore) -> None:
     lore.revise(Revision(id=memory.id, content="penguin"))
     lore.settle()
     [hit] = lore.search(Query(text="penguin")).hits
-    assert hit.signals["meaning"].strength > 0.5
+    assert hit.evidence["meaning"].strength > 0.5
     assert lore.status().pending == 0
 
 

@@ -20,7 +20,7 @@ def test_a_turn_beside_one_that_fits_is_found_before_its_like(lore: Lore) -> Non
     lore.link([Tie(source=fitting, target=beside, kind="temporal")])
     found = hits(lore, "does the walrus sleep on the ice of the northern bay?")
     assert found[beside].score > found[alone].score
-    assert found[beside].signals["nearby"].strength > found[alone].signals["nearby"].strength
+    assert found[beside].evidence["nearby"].strength > found[alone].evidence["nearby"].strength
 
 
 def test_a_turn_of_a_conversation_that_fits_is_found_before_its_like(lore: Lore) -> None:
@@ -36,6 +36,6 @@ def test_who_goes_on_with_something_finds_the_last_conversation_first(lore: Lore
     new = say(lore, "the plan for the walrus", "two")
     going_on = hits(lore, "I have read the plan for the walrus. What is next?")
     assert list(going_on) == [new, old]
-    assert going_on[old].signals["recent"].strength < going_on[new].signals["recent"].strength == 1.0
+    assert going_on[old].evidence["recent"].strength < going_on[new].evidence["recent"].strength == 1.0
     asking = hits(lore, "What is the plan for the walrus?")
-    assert asking[new].signals["recent"].strength == asking[old].signals["recent"].strength == 0.0
+    assert asking[new].evidence["recent"].strength == asking[old].evidence["recent"].strength == 0.0

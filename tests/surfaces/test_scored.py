@@ -8,6 +8,7 @@ import pytest
 from lore import Draft, Lore, LoreError, Tie
 from lore.clock import Clock
 from lore.config import Sleeping
+from lore.ranking.policy import REFERENCE
 from lore.surfaces import SURFACES, Reply
 
 TOOLS = SURFACES["scored"].tools
@@ -112,7 +113,8 @@ def test_a_full_result_has_memory_relevance_and_links(lore: Lore, clock: Clock) 
     }
 
 
-def test_the_score_is_the_published_formula(lore: Lore, clock: Clock) -> None:
+def test_the_score_can_be_the_published_formula(lore: Lore, clock: Clock) -> None:
+    lore = replace(lore, policies=REFERENCE)
     id = inserted(lore, "alpha beta", "alpha beta gamma", score=8)
     for _ in range(10):
         fetched(lore, id)
@@ -131,6 +133,7 @@ def test_the_score_is_the_published_formula(lore: Lore, clock: Clock) -> None:
 def test_disuse_fades_the_score_and_a_search_refreshes_it(
     lore: Lore, clock: Clock, days: int, factor: float
 ) -> None:
+    lore = replace(lore, policies=REFERENCE)
     inserted(lore, "alpha", "alpha beta")
     clock.sleep(days=days)
     seen = [call(lore, "lore_search", query="alpha beta")["results"][0]["relevance"] for _ in range(2)]
@@ -141,6 +144,7 @@ def test_disuse_fades_the_score_and_a_search_refreshes_it(
 
 
 def test_min_score_is_compared_before_the_score_fades(lore: Lore, clock: Clock) -> None:
+    lore = replace(lore, policies=REFERENCE)
     id = inserted(lore, "alpha", "alpha beta")
     clock.sleep(days=365)
     [result] = call(lore, "lore_search", query="alpha beta", min_score=0.5)["results"]

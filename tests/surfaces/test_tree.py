@@ -1,5 +1,6 @@
 """The tree dialect: the six tools of seed 001, called as a door calls them."""
 
+from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
@@ -7,6 +8,7 @@ import pytest
 
 from lore import Draft, Invalid, Lore, LoreError, NotFound, Tie
 from lore.clock import Clock
+from lore.ranking.policy import REFERENCE
 from lore.surfaces import SURFACES, Reply
 
 TOOLS = SURFACES["tree"].tools
@@ -67,17 +69,19 @@ def test_search_returns_ids_and_scores_and_no_content(lore: Lore) -> None:
     assert "Prefer anyhow" not in str(reply.data) + str(reply.text)
 
 
-def test_search_score_is_similarity_and_relevance(lore: Lore) -> None:
+def test_the_published_score_is_similarity_and_relevance(lore: Lore) -> None:
     stored(lore, "alpha beta gamma", depth=0)
-    [result] = call(lore, "search", query="alpha beta gamma").data["results"]
+    by_formula = replace(lore, policies=REFERENCE)
+    [result] = call(by_formula, "search", query="alpha beta gamma").data["results"]
     assert result["score"] == pytest.approx(0.7 * 1.0 + 0.3 * 0.3, abs=1e-3)
 
 
-def test_only_the_best_hit_of_each_tree_is_shown(lore: Lore) -> None:
+def test_several_hits_of_one_tree_are_shown_unless_the_published_formula_is_chosen(lore: Lore) -> None:
     root = stored(lore, "gardening tomatoes", depth=0)
-    stored(lore, "gardening tomatoes in the greenhouse", parent_id=root)
+    child = stored(lore, "gardening tomatoes in the greenhouse", parent_id=root)
     other = stored(lore, "gardening roses", depth=0)
-    assert found(lore, "gardening tomatoes") == [root, other]
+    assert found(lore, "gardening tomatoes") == [root, child, other]
+    assert found(replace(lore, policies=REFERENCE), "gardening tomatoes") == [root, other]
 
 
 def test_parent_id_scopes_to_the_whole_subtree(lore: Lore) -> None:
@@ -105,13 +109,14 @@ def test_deep_follows_associations_to_what_shares_no_words(lore: Lore) -> None:
     assert vault in found(lore, "deploy key rotation", limit=3, deep=True)
 
 
-def test_what_has_faded_below_the_threshold_is_hidden_and_told(lore: Lore, clock: Clock) -> None:
+def test_the_published_formula_hides_what_has_faded_and_says_so(lore: Lore, clock: Clock) -> None:
+    lore = replace(lore, policies=REFERENCE)
     lore.remember(Draft(content="a trifle about weather", importance=0.1, kind="fragment", at_once=True))
     assert len(found(lore, "weather trifle")) == 1
     clock.sleep(days=8)
     reply = call(lore, "search", query="weather trifle")
     assert reply.data["results"] == []
-    assert any("1 hit below the threshold" in note for note in reply.data["notes"])
+    assert any("1 weak hit" in note for note in reply.data["notes"])
 
 
 def test_an_empty_store_says_so(lore: Lore) -> None:
@@ -217,7 +222,7 @@ def test_an_update_replaces_words_and_meaning_and_keeps_the_old_text(lore: Lore)
     }
     lore.settle()
     assert call(lore, "search", query="releases mondays").data["results"][0]["score"] > 0.5
-    assert call(lore, "search", query="deploy fridays").data["results"][0]["score"] < 0.3
+    assert call(lore, "search", query="deploy fridays").data["results"] == []
     assert (lore.history(id)[-1].before or {})["content"] == "we deploy on fridays"
 
 

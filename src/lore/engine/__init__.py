@@ -87,6 +87,7 @@ class Lore:
             sense=self.sense,
             now=self.clock(),
             policies=self.policies,
+            project=self.project,
         )
 
     def similar(self, text: str, where: Filter = EVERYTHING, limit: int = 5) -> list[Match]:
@@ -365,6 +366,7 @@ class Lore:
             sense=self.sense,
             namespace=self.namespace,
             now=self.clock(),
+            policy=self.policies["graph"],
             background=self.background,
             cause=self._cause,
         )

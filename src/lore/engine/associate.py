@@ -1,20 +1,25 @@
-"""associate: near by meaning and words → fused → bent by use, age and company → counted together."""
+"""associate: candidates by meaning and words → folded into entities → bent by use, age, company → counted."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from lore.engine import match
 from lore.engine.nodes import portrayed, stands_in
 from lore.engine.portrait import ENTITY, IMPLIED, OBSERVATION, Portrait
+from lore.engine.search import spoken
 from lore.engine.sense import Sense
 from lore.engine.use import count_use
 from lore.errors import Unavailable
 from lore.model import Filter, Memory
 from lore.ranking import fuse, limbic
+from lore.ranking.confidence import LEAST
 from lore.ranking.decay import DAY_SECONDS
 from lore.ranking.limbic import Scoring
+from lore.ranking.policy import Policy
 from lore.store import Reader, Store
 from lore.text import clean, terms
+from lore.vectors import Vector
 
 WIDER = 3
 FEWEST_CANDIDATES = 30
@@ -51,22 +56,98 @@ class _Found:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """What is asked, of whom, and how it is ranked: by the engine's evidence or by the published formula."""
+
+    text: str
+    limit: int
+    vector: Vector
+    policy: Policy
+    reader: Reader
+    sense: Sense
+    now: float
+
+
 def associate(
-    question: str, *, limit: int, store: Store, reader: Reader, sense: Sense, now: float
+    question: str, *, limit: int, policy: Policy, store: Store, reader: Reader, sense: Sense, now: float
 ) -> list[Association]:
     """The best entities for a question; Unavailable without a model. Being shown counts as use, together."""
     vector = sense.of_question(clean(question, "query"))
     if vector is None:
         raise Unavailable(sense.trouble or "the embedding model is still loading")
-    many = max(FEWEST_CANDIDATES, WIDER * limit)
-    near = {where: reader.near(vector, sense.model, many, where) for where in (NODES, OBSERVATIONS)}
-    cosines = _folded(near[NODES] | near[OBSERVATIONS], reader)
-    words = _folded(reader.matching(terms(question), many, Filter()), reader)
-    portraits = _portraits([*cosines, *words], reader)
-    ranked = _ranked(question, portraits, cosines, words, sense, reader, limit, now)
-    shown = ranked[:limit]
+    wanted = _Question(question, limit, vector, policy, reader, sense, now)
+    shown = (_by_formula(wanted) if policy.formula else _by_match(wanted))[:limit]
     count_use([a.portrait.entity.id for a in shown], store=store, now=now, together=len(shown) > 1)
     return shown
+
+
+def _by_match(question: _Question) -> list[Association]:
+    """By the engine's evidence; use, age and company decide between entities that match about as well."""
+    reader, now = question.reader, question.now
+    asked = match.Question(question.text, Filter(), question.limit, question.vector, question.policy, now)
+    candidates = match.find(asked, reader, question.sense)
+    hits = spoken(match.by_evidence(candidates), question.policy)
+    certainty = candidates.confidence(hits)
+    if certainty < LEAST:
+        return []
+    strengths = {hit.memory.id: hit.score for hit in match.weigh(hits, candidates, certainty)}
+    matches = _folded(strengths, reader)
+    likeness = _folded({id: value for id, value in candidates.likeness.items() if id in strengths}, reader)
+    fused = fuse.reciprocal_rank([list(likeness), list(_folded(candidates.words, reader))])
+    portraits = _portraits(list(matches), reader)
+    scorings = _scorings({id: p.entity for id, p in portraits.items()}, reader, now)
+    strategy = limbic.strategy_for(question.text, question.limit)
+    bent = limbic.bent({id: matches[id] for id in portraits}, scorings, strategy)
+    return sorted(
+        (
+            _association(portraits[id], score, scorings[id], strategy, likeness.get(id), fused.get(id))
+            for id, score in bent.items()
+        ),
+        key=lambda a: (-a.score, a.portrait.entity.id),
+    )
+
+
+def _by_formula(question: _Question) -> list[Association]:
+    """By the published formula: likeness or fused ranks, multiplied by use, age and company."""
+    reader, sense = question.reader, question.sense
+    many = max(FEWEST_CANDIDATES, WIDER * question.limit)
+    near = {where: reader.near(question.vector, sense.model, many, where) for where in (NODES, OBSERVATIONS)}
+    cosines = _folded(near[NODES] | near[OBSERVATIONS], reader)
+    words = _folded(reader.matching(terms(question.text), many, Filter()), reader)
+    portraits = _portraits([*cosines, *words], reader)
+    likeness = {id: sense.likeness(cosine) for id, cosine in cosines.items() if id in portraits}
+    worded = [id for id in words if id in portraits]
+    found = _Found(likeness, fuse.reciprocal_rank([list(likeness), worded]) if worded else {})
+    scorings = _scorings({id: p.entity for id, p in portraits.items()}, reader, question.now)
+    strategy = limbic.strategy_for(question.text, question.limit)
+    scores = {id: scorings[id].applied_to(base) for id, base in found.bases().items()}
+    scores = limbic.blended(scores, likeness, strategy)
+    return sorted(
+        (
+            _association(portraits[id], score, scorings[id], strategy, likeness.get(id), found.fused.get(id))
+            for id, score in scores.items()
+        ),
+        key=lambda a: (-a.score, a.portrait.entity.id),
+    )
+
+
+def _association(
+    portrait: Portrait,
+    score: float,
+    scoring: Scoring,
+    strategy: str,
+    likeness: float | None,
+    fused: float | None,
+) -> Association:
+    return Association(
+        portrait=portrait,
+        score=score * _dampening(portrait),
+        scoring=scoring,
+        strategy=strategy,
+        distance=None if likeness is None else min(2.0, max(0.0, 1 - likeness)),
+        fused=fused,
+    )
 
 
 def _folded(found: Mapping[str, float], reader: Reader) -> dict[str, float]:
@@ -87,38 +168,6 @@ def _portraits(ids: Sequence[str], reader: Reader) -> dict[str, Portrait]:
         if (memory.kind == ENTITY and IMPLIED not in memory.flags) or stands_in(memory)
     ]
     return {portrait.entity.id: portrait for portrait in portrayed(memories, reader=reader)}
-
-
-def _ranked(
-    question: str,
-    portraits: Mapping[str, Portrait],
-    cosines: Mapping[str, float],
-    words: Mapping[str, float],
-    sense: Sense,
-    reader: Reader,
-    limit: int,
-    now: float,
-) -> list[Association]:
-    """Everything that moves a score does so before the list is sorted."""
-    likeness = {id: sense.likeness(cosine) for id, cosine in cosines.items() if id in portraits}
-    worded = [id for id in words if id in portraits]
-    found = _Found(likeness, fuse.reciprocal_rank([list(likeness), worded]) if worded else {})
-    scorings = _scorings({id: p.entity for id, p in portraits.items()}, reader, now)
-    strategy = limbic.strategy_for(question, limit)
-    scores = {id: scorings[id].applied_to(base) for id, base in found.bases().items()}
-    scores = limbic.blended(scores, likeness, strategy)
-    associations = [
-        Association(
-            portrait=portraits[id],
-            score=score * _dampening(portraits[id]),
-            scoring=scorings[id],
-            strategy=strategy,
-            distance=min(2.0, max(0.0, 1 - likeness[id])) if id in likeness else None,
-            fused=found.fused.get(id),
-        )
-        for id, score in scores.items()
-    ]
-    return sorted(associations, key=lambda a: (-a.score, a.portrait.entity.id))
 
 
 def _dampening(portrait: Portrait) -> float:

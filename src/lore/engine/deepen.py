@@ -92,7 +92,7 @@ def _reached(ids: list[str], query: Query, policy: Policy, reader: Reader, now: 
             score=0.0,
             signals={},
             relevance=relevance(memory, now),
-            fade=left_of(memory, policy.fade_per_day, now),
+            fade=left_of(memory, policy.fade_per_day, 0.0, now) if policy.formula else 1.0,
         )
         for memory in passing
     )

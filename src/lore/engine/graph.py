@@ -17,17 +17,19 @@ from lore.engine.relate import Ending, Related, Relation, end, relate, unrelate
 from lore.engine.sense import Sense
 from lore.engine.split import Analysis, Part, Splitting, analyse, candidates, split
 from lore.model import Cause, Link, Memory
+from lore.ranking.policy import Policy
 from lore.store import Reader, Store
 
 
 @dataclass(frozen=True, kw_only=True)
 class Graph:
-    """The parts, for one reader and one moment; `Lore.graph` makes it."""
+    """The parts, for one reader and one moment; `Lore.graph` makes it. policy: how entities are ranked."""
 
     store: Store
     sense: Sense
     namespace: str
     now: float
+    policy: Policy
     background: Background
     cause: Callable[[str], Cause]
 
@@ -137,7 +139,13 @@ class Graph:
     def associate(self, question: str, limit: int = 10) -> list[Association]:
         """The best entities for a question, by meaning, words, use, age and company."""
         return associate(
-            question, limit=limit, store=self.store, reader=self._reader, sense=self.sense, now=self.now
+            question,
+            limit=limit,
+            policy=self.policy,
+            store=self.store,
+            reader=self._reader,
+            sense=self.sense,
+            now=self.now,
         )
 
     def ponder(

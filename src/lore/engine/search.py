@@ -2,29 +2,31 @@
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from lore.engine.deepen import deepened
+from lore.engine.match import Candidates, Question, by_evidence, find, weigh
 from lore.engine.sense import Sense
 from lore.engine.use import count_use
 from lore.errors import Invalid, NotFound
 from lore.model import FORMATS, SESSION, TURN, VERBATIM, Answer, Filter, Format, Hit, Memory, Query, Signal
-from lore.ranking import evidence, fuse
-from lore.ranking.decay import left_of, relevance, usage
+from lore.ranking import fuse
+from lore.ranking.confidence import LEAST, SAME_TOPIC
+from lore.ranking.decay import left_of, relevance
 from lore.ranking.fresh import lifted
-from lore.ranking.graph import STEPS, reached
 from lore.ranking.policy import POLICIES, Policy, policy_named
 from lore.ranking.repeats import repeating
 from lore.store import Reader, Store
-from lore.text import clean, label_of, listed, overlap, preview, storable, terms, tokens_in
-from lore.vectors import Vector
+from lore.text import clean, label_of, listed, preview, storable, tokens_in
 
 LIMIT = 1_000
 IDS_LIMIT = 1_000
 LISTS = {"meaning_rank", "words_rank", "links_rank"}
 """What a reciprocal rank fusion counts; without a model or any link, the others count more."""
-SEEDS = 5
-"""From how many of the first hits links are followed where they count as a list of their own."""
+CLEAR = 0.5
+"""The least score of a hit that belongs to another project than the asker's."""
+ELSEWHERE = 0.5
+"""The factor on the score of such a hit."""
 COMPARED = 20
 """How many of the first hits are compared with each other."""
 REPEATED = 0.5
@@ -41,23 +43,32 @@ def search(
     sense: Sense,
     now: float,
     policies: Mapping[str, Policy] = POLICIES,
+    project: str = "",
 ) -> Answer:
-    """Find by meaning and words, within the filter; the answer tells how it came about."""
+    """Find by meaning and words, within the filter; the answer tells how it came about.
+
+    project: where the asker is at work. Memories of other projects are hits only where they clearly match.
+    """
     _check(query, reader)
     policy = policy_named(query.policy, policies)
     if not query.text.strip():
         return _looked_up(query, store, reader, now)
     vector = sense.of_question(query.text)
+    question = Question(query.text, query.where, query.limit, vector, policy, now)
 
-    found = _find(query, policy, vector, sense, reader, now)
-    policy = replace(policy, weights=fuse.without(policy.weights, LISTS - found.ranks.keys()))
-    hits = [_hit(memory, found.strengths_of(memory, policy, now), policy, now) for memory in found.memories]
-    hits.sort(key=lambda hit: (-hit.score, hit.memory.id))
-    likely, hidden = _parted(hits, lambda hit: found.is_likely(hit, query, policy))
-    seen = _spoken(likely, policy)
+    candidates = find(question, reader, sense)
+    ranked = _by_formula(candidates) if policy.formula else by_evidence(candidates)
+    certainty = 1.0 if policy.formula else candidates.confidence(ranked)
+    ranked, hidden = _parted(ranked, lambda hit: _is_likely(hit, candidates, certainty))
+    seen = spoken(ranked, policy)
     if query.deep:
         walked = deepened(seen, query, vector, policy=policy, reader=reader, sense=sense, now=now)
-        seen = _spoken(walked, policy)
+        seen = spoken(walked, policy)
+    if not policy.formula:
+        seen = weigh(seen, candidates, certainty)
+    if certainty < LEAST and query.where.ids is None:
+        seen, hidden = [], [*hidden, *seen]
+    seen, elsewhere = _of_project(seen, "" if query.where.projects else project)
     if policy.tidy:
         seen = _without_repeats(_fresh_first(seen, query.text))
     seen, weak = _parted(seen, lambda hit: _worth(hit, policy) >= query.min_score)
@@ -73,6 +84,7 @@ def search(
         stored=None if shown else _searched(query, reader),
         hidden=len(hidden),
         best_hidden=max((hit.score for hit in hidden), default=0.0),
+        elsewhere=len(elsewhere),
         cut=len(seen) - len(shown),
         meaning="ready" if vector is not None else sense.state,
         pending=store.pending(sense.model),
@@ -80,107 +92,36 @@ def search(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """Candidates with the raw strengths they were found by. ranks: of each list that took part.
-
-    around: signal -> strengths by what else was found.
-    """
-
-    text: str
-    memories: list[Memory]
-    likeness: Mapping[str, float]
-    meaning: Mapping[str, float]
-    words: Mapping[str, float]
-    wording: Mapping[str, float]
-    around: Mapping[str, Mapping[str, float]]
-    asked: evidence.Asked
-    ranks: Mapping[str, Mapping[str, float]]
-
-    def strengths_of(self, memory: Memory, policy: Policy, now: float) -> dict[str, float]:
-        similarity = self.likeness.get(memory.id)
-        if similarity is None:
-            similarity = overlap(self.text, f"{memory.title}\n{memory.content}")
-        return {
-            "similarity": max(0.0, similarity),
-            "meaning": self.meaning.get(memory.id, 0.0),
-            "words": self.words.get(memory.id, 0.0),
-            "wording": self.wording.get(memory.id, 0.0),
-            **(evidence.signs(self.asked, memory) if "speaker" in policy.weights else {}),
-            "relevance": relevance(memory, now),
-            "quality": memory.score / 10,
-            "use": usage(memory.access_count, policy.usage_cap),
-            **{name: by.get(memory.id, 0.0) for name, by in (*self.around.items(), *self.ranks.items())},
-        }
-
-    def is_likely(self, hit: Hit, query: Query, policy: Policy) -> bool:
-        """Whether it is no noise, and not faded from sight unless it is asked for by its id."""
-        id = hit.memory.id
-        told = self.words.get(id, 0.0) > 0 or id in self.ranks.get("links_rank", ())
-        likely = told or self.likeness.get(id, 1.0) > policy.likely_above
-        return likely and (hit.relevance > policy.visible_above or query.where.ids is not None)
+def _of_project(hits: list[Hit], project: str) -> tuple[list[Hit], list[Hit]]:
+    """The hits of a project or of none first, others further down if they clearly match; and the rest."""
+    if not project:
+        return hits, []
+    others = {hit.memory.id for hit in hits if hit.memory.project not in ("", project)}
+    weak = {hit.memory.id for hit in hits if hit.memory.id in others and hit.score < CLEAR}
+    lowered = {hit.memory.id: hit.score * ELSEWHERE for hit in hits if hit.memory.id in others - weak}
+    left, right = _parted(hits, lambda hit: hit.memory.id not in weak)
+    return _moved(left, lowered, "elsewhere"), right
 
 
-def _find(
-    query: Query, policy: Policy, vector: Vector | None, sense: Sense, reader: Reader, now: float
-) -> _Found:
-    """By meaning and by words; a refinement considers exactly the memories it names."""
-    many = max(policy.candidates, query.limit)
-    words = reader.matching(terms(query.text), many, query.where)
-    near = {} if vector is None else reader.near(vector, sense.model, many, query.where)
-    likely = [id for id, cosine in near.items() if sense.likeness(cosine) > policy.likely_above]
-    linked = _linked([likely, list(words)], query, reader) if "links_rank" in policy.weights else []
-    lists = {"words_rank": list(words)}
-    lists |= ({} if vector is None else {"meaning_rank": likely}) | ({"links_rank": linked} if linked else {})
-    chosen = list(dict.fromkeys([*near, *words, *linked, *(query.where.ids or ())]))
-    memories = reader.select(replace(query.where, ids=tuple(chosen)), len(chosen))
-    unmeasured = [memory.id for memory in memories if memory.id not in near]
-    rest = {} if vector is None or not unmeasured else reader.cosines(vector, sense.model, unmeasured)
-    likeness = {id: sense.likeness(cosine) for id, cosine in (near | rest).items()}
-    meaning = evidence.standing(likeness, evidence.UNLIKE)
-    told = {memory.id: words.get(memory.id, 0.0) for memory in memories}
-    wording = evidence.standing(told, evidence.UNMATCHED)
-    asked = evidence.asked(query.text, now)
-    around = _around(memories, meaning, wording, reader) if "company" in policy.weights else {}
-    if asked.goes_on and "recent" in policy.weights:
-        around["recent"] = evidence.recency(memories)
-    return _Found(
-        text=query.text,
-        memories=memories,
-        likeness=likeness,
-        meaning=meaning,
-        words=fuse.relative_to_best(words),
-        wording=wording,
-        around=around,
-        asked=asked,
-        ranks={name: fuse.by_rank(ids) for name, ids in lists.items()},
-    )
+def _by_formula(candidates: Candidates) -> list[Hit]:
+    """The candidates by a published formula, best first."""
+    policy = candidates.question.policy
+    weights = fuse.without(policy.weights, LISTS - candidates.ranks.keys())
+    hits = [_hit(memory, candidates, weights) for memory in candidates.memories]
+    return sorted(hits, key=lambda hit: (-hit.score, hit.memory.id))
 
 
-def _around(
-    memories: list[Memory], meaning: Mapping[str, float], wording: Mapping[str, float], reader: Reader
-) -> dict[str, Mapping[str, float]]:
-    """What others that were found say for each: the best of its conversation, and its neighbours."""
-    places = {memory.id: memory.session for memory in memories if memory.session}
-    stands = {memory.id: meaning.get(memory.id, 0.0) for memory in memories}
-    match = {id: stand + wording[id] for id, stand in stands.items()}
-    return {
-        "company": evidence.company(match, places),
-        "nearby": evidence.nearby(stands, reader.following(places)),
-    }
+def _is_likely(hit: Hit, candidates: Candidates, certainty: float) -> bool:
+    """Whether it is no noise and not faded from sight. A filter by ids names what is likely."""
+    id, policy = hit.memory.id, candidates.question.policy
+    if candidates.question.where.ids is not None:
+        return True
+    found = candidates.words.get(id, 0.0) > 0 or id in candidates.ranks.get("links_rank", ())
+    similar = certainty < SAME_TOPIC or candidates.likeness.get(id, 1.0) > policy.likely_above
+    return (found or similar) and hit.relevance > policy.visible_above
 
 
-def _linked(lists: list[list[str]], query: Query, reader: Reader) -> list[str]:
-    """What the first hits of these lists are linked to and the filter lets pass, strongest first."""
-    fused = fuse.reciprocal_rank(lists)
-    seeds = dict(sorted(fused.items(), key=lambda item: (-item[1], item[0]))[:SEEDS])
-    strengths = reached(seeds, _edges_around(seeds, reader, STEPS))
-    within = [id for id in strengths if query.where.ids is None or id in query.where.ids]
-    passing = reader.select(replace(query.where, ids=tuple(within)), len(within)) if within else []
-    return sorted((memory.id for memory in passing), key=lambda known: (-strengths[known], known))
-
-
-def _spoken(hits: list[Hit], policy: Policy) -> list[Hit]:
+def spoken(hits: list[Hit], policy: Policy) -> list[Hit]:
     """Without the conversations of which a turn was found: it says what they are about, and more."""
     if not policy.tidy:
         return hits
@@ -188,12 +129,14 @@ def _spoken(hits: list[Hit], policy: Policy) -> list[Hit]:
     return [hit for hit in hits if hit.memory.kind != SESSION or hit.memory.session not in heard]
 
 
-def _hit(memory: Memory, strengths: Mapping[str, float], policy: Policy, now: float) -> Hit:
-    left = left_of(memory, policy.fade_per_day, now)
+def _hit(memory: Memory, candidates: Candidates, weights: Mapping[str, float]) -> Hit:
+    policy, now = candidates.question.policy, candidates.question.now
+    strengths = candidates.strengths_of(memory)
+    left = left_of(memory, policy.fade_per_day, policy.fade_floor, now)
     return Hit(
         memory=memory,
-        score=left * fuse.weighed(strengths, policy.weights),
-        signals=fuse.Signals(strengths, policy.weights),
+        score=left * fuse.weighed(strengths, weights),
+        signals=fuse.Signals(strengths, weights),
         relevance=strengths["relevance"],
         fade=left,
     )
@@ -254,19 +197,6 @@ def _best_per_tree(hits: Iterable[Hit], reader: Reader) -> list[Hit]:
     return list(best.values())
 
 
-def _edges_around(seeds: Iterable[str], reader: Reader, steps: int) -> list[tuple[str, str, float]]:
-    """The associative links within reach of so many steps from the seeds."""
-    known: set[str] = set()
-    edges: dict[str, tuple[str, str, float]] = {}
-    frontier = set(seeds)
-    for _ in range(steps):
-        links = reader.links(frontier, kinds=("associative", "relation"))
-        edges |= {link.id: (link.source, link.target, link.weight) for link in links}
-        known |= frontier
-        frontier = {end for link in links for end in (link.source, link.target)} - known
-    return list(edges.values())
-
-
 def _within_budget(hits: list[Hit], format: Format, budget: int | None) -> list[Hit]:
     """The best hits that fit, passing over one that is too long for what is left.
 
@@ -297,6 +227,7 @@ def _told(hits: list[Hit], reader: Reader) -> list[Hit]:
         replace(
             hit,
             signals=dict(hit.signals),
+            evidence=dict(hit.evidence),
             breadcrumb=tuple(labels[id] for id in ways.get(hit.memory.id, ()) if id in labels),
         )
         for hit in hits

@@ -95,10 +95,10 @@ def fade(days: float, per_day: float) -> float:
     return math.exp(-per_day * days)
 
 
-def left_of(memory: Memory, per_day: float, now: float) -> float:
-    """The factor on the whole score of a memory that has not been used for a while."""
+def left_of(memory: Memory, per_day: float, floor: float, now: float) -> float:
+    """The factor on the whole score of a memory that has not been used for a while; at least `floor`."""
     last_use = memory.created_at if memory.last_accessed_at is None else memory.last_accessed_at
-    return fade(idle_days(memory, last_use, now), per_day)
+    return floor + (1 - floor) * fade(idle_days(memory, last_use, now), per_day)
 
 
 def fade_with_floor(hours: float, per_hour: float, floor: float) -> float:

@@ -26,6 +26,10 @@ COSINE_SHARE: Mapping[str, float] = {"cosine_heavy": 0.7, "limbic_heavy": 0.3, "
 """How much plain likeness counts beside the limbic score, per strategy."""
 
 
+LIMBIC_SHARE: Mapping[str, float] = {"cosine_heavy": 0.1, "limbic_heavy": 0.3, "hybrid_balanced": 0.2}
+"""How much of a match use, age and company can take away, per strategy."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scoring:
     """Why an entity has its score."""
@@ -93,6 +97,17 @@ def blended(limbic: Mapping[str, float], likeness: Mapping[str, float], strategy
         id: share * likeness.get(id, 0.0) + (1 - share) * ((value - low) / width if width else 1.0)
         for id, value in limbic.items()
     }
+
+
+def bent(matches: Mapping[str, float], scorings: Mapping[str, Scoring], strategy: str) -> dict[str, float]:
+    """The matches, lowered where others have more use, are fresher or in better company.
+
+    The entity with the best factor keeps its match; the others lose at most the strategy's share of theirs.
+    """
+    share = LIMBIC_SHARE[strategy]
+    factors = {id: scorings[id].applied_to(1.0) for id in matches}
+    best = max(factors.values(), default=1.0)
+    return {id: value * (1 - share + share * factors[id] / best) for id, value in matches.items()}
 
 
 def dampening(status: str, kinds: Iterable[str]) -> float:

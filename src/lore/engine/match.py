@@ -1,0 +1,221 @@
+"""match: find candidates by words and meaning → measure each → how well each matches the question."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from lore.engine.sense import Sense
+from lore.model import Filter, Hit, Memory, Signal
+from lore.ranking import confidence, evidence, fuse
+from lore.ranking.decay import left_of, relevance, usage
+from lore.ranking.graph import STEPS, reached
+from lore.ranking.identifiers import exact, identifiers
+from lore.ranking.policy import MATCH, Policy
+from lore.store import Reader
+from lore.text import overlap, terms
+from lore.vectors import Vector
+
+LINKED_FROM = 5
+"""From how many of the first candidates links are followed where they count."""
+STEEPNESS = 8.0
+"""How fast a match gets weaker behind the best one: by a factor e for each eighth of evidence."""
+PROPORTIONAL = ("relevance", "quality", "use")
+"""Signals that count in proportion to the match."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One search as far as candidates are concerned. vector: None where there is no model."""
+
+    text: str
+    where: Filter
+    limit: int
+    vector: Vector | None
+    policy: Policy
+    now: float
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """Memories with the raw strengths they were found by. ranks: of each list that took part.
+
+    around: signal -> strengths that depend on the other candidates.
+    """
+
+    question: Question
+    memories: Sequence[Memory]
+    likeness: Mapping[str, float]
+    meaning: Mapping[str, float]
+    words: Mapping[str, float]
+    wording: Mapping[str, float]
+    around: Mapping[str, Mapping[str, float]]
+    parsed: evidence.Asked
+    ranks: Mapping[str, Mapping[str, float]]
+
+    def strengths_of(self, memory: Memory) -> dict[str, float]:
+        """Every signal of one memory that some policy may weigh."""
+        id, policy = memory.id, self.question.policy
+        similarity = self.likeness.get(id)
+        if similarity is None:
+            similarity = overlap(self.question.text, f"{memory.title}\n{memory.content}")
+        return {
+            "similarity": max(0.0, similarity),
+            "words": self.words.get(id, 0.0),
+            "relevance": relevance(memory, self.question.now),
+            "quality": memory.score / 10,
+            "use": usage(memory.access_count, policy.usage_cap),
+            "links": self.around.get("links", {}).get(id, 0.0),
+            **{name: by.get(id, 0.0) for name, by in self.ranks.items()},
+        }
+
+    def evidence_of(self, memory: Memory) -> dict[str, float]:
+        """The signals that tell how well a memory matches."""
+        return {
+            "meaning": self.meaning.get(memory.id, 0.0),
+            "wording": self.wording.get(memory.id, 0.0),
+            **evidence.signs(self.parsed, memory),
+            **{name: by.get(memory.id, 0.0) for name, by in self.around.items()},
+        }
+
+    def confidence(self, hits: Sequence[Hit]) -> float:
+        """How likely the store knows something about the question. hits: the candidates, best first."""
+        support = [
+            confidence.Support(
+                self.likeness.get(hit.memory.id),
+                f"{hit.memory.title}\n{hit.memory.context}\n{hit.memory.content}",
+            )
+            for hit in hits
+        ]
+        certain = bool(self.around.get("exact"))
+        return confidence.confidence(self.question.text, support, certain)
+
+
+def find(question: Question, reader: Reader, sense: Sense) -> Candidates:
+    """The candidates by meaning and by words; a filter by ids names exactly the candidates."""
+    policy, where, vector = question.policy, question.where, question.vector
+    many = max(policy.candidates, question.limit)
+    names = () if policy.formula else identifiers(question.text)
+    words = reader.matching([*terms(question.text), *names], many, where)
+    near = {} if vector is None else reader.near(vector, sense.model, many, where)
+    likely = [id for id, cosine in near.items() if sense.likeness(cosine) > policy.likely_above]
+    linked = _linked([likely, list(words)], question, reader)
+    lists = {"words_rank": list(words)}
+    lists |= {} if vector is None else {"meaning_rank": likely}
+    lists |= {"links_rank": list(linked)} if linked else {}
+    chosen = list(dict.fromkeys([*near, *words, *linked, *(where.ids or ())]))
+    memories = reader.select(replace(where, ids=tuple(chosen)), len(chosen))
+    unmeasured = [memory.id for memory in memories if memory.id not in near]
+    rest = {} if vector is None or not unmeasured else reader.cosines(vector, sense.model, unmeasured)
+    likeness = {id: sense.likeness(cosine) for id, cosine in (near | rest).items()}
+    meaning = evidence.standing(likeness, evidence.UNLIKE)
+    wording = evidence.standing(
+        {memory.id: words.get(memory.id, 0.0) for memory in memories}, evidence.UNMATCHED
+    )
+    candidates = Candidates(
+        question=question,
+        memories=memories,
+        likeness=likeness,
+        meaning=meaning,
+        words=fuse.relative_to_best(words),
+        wording=wording,
+        around={"links": linked} if linked else {},
+        parsed=evidence.asked(question.text, question.now),
+        ranks={name: fuse.by_rank(ids) for name, ids in lists.items()},
+    )
+    return candidates if policy.formula else replace(candidates, around=_around(candidates, names, reader))
+
+
+def _around(candidates: Candidates, names: Sequence[str], reader: Reader) -> dict[str, Mapping[str, float]]:
+    """Strengths that depend on the other candidates: conversation, neighbours, recency, identifiers."""
+    memories, wording = candidates.memories, candidates.wording
+    places = {memory.id: memory.session for memory in memories if memory.session}
+    stands = {memory.id: candidates.meaning.get(memory.id, 0.0) for memory in memories}
+    match = {id: stand + wording[id] for id, stand in stands.items()}
+    around: dict[str, Mapping[str, float]] = {
+        **candidates.around,
+        "company": evidence.company(match, places),
+        "nearby": evidence.nearby(stands, reader.following(places)),
+    }
+    if candidates.parsed.goes_on:
+        around["recent"] = evidence.recency(memories)
+    if names:
+        texts = {memory.id: f"{memory.title}\n{memory.content}".lower() for memory in memories}
+        around["exact"] = exact(names, texts)
+    return around
+
+
+def _linked(lists: list[list[str]], question: Question, reader: Reader) -> dict[str, float]:
+    """What the first of these lists are linked to and the filter lets pass, strongest first, 0 to 1."""
+    if not {"links", "links_rank"} & question.policy.weights.keys():
+        return {}
+    fused = fuse.reciprocal_rank(lists)
+    seeds = dict(sorted(fused.items(), key=lambda item: (-item[1], item[0]))[:LINKED_FROM])
+    strengths = fuse.relative_to_best(reached(seeds, edges_around(seeds, reader, STEPS)))
+    where = question.where
+    within = [id for id in strengths if where.ids is None or id in where.ids]
+    passing = reader.select(replace(where, ids=tuple(within)), len(within)) if within else []
+    return {
+        memory.id: strengths[memory.id]
+        for memory in sorted(passing, key=lambda memory: (-strengths[memory.id], memory.id))
+    }
+
+
+def edges_around(seeds: Iterable[str], reader: Reader, steps: int) -> list[tuple[str, str, float]]:
+    """The associative links and relations within this many steps from the seeds."""
+    seen: set[str] = set()
+    edges: dict[str, tuple[str, str, float]] = {}
+    frontier = set(seeds)
+    for _ in range(steps):
+        links = reader.links(frontier, kinds=("associative", "relation"))
+        edges |= {link.id: (link.source, link.target, link.weight) for link in links}
+        seen |= frontier
+        frontier = {end for link in links for end in (link.source, link.target)} - seen
+    return list(edges.values())
+
+
+def by_evidence(candidates: Candidates) -> list[Hit]:
+    """The candidates by the engine's evidence, best first; the score is the evidence."""
+    weights = candidates.question.policy.evidence
+    hits = []
+    for memory in candidates.memories:
+        strengths = candidates.evidence_of(memory)
+        hits.append(
+            Hit(
+                memory=memory,
+                score=fuse.weighed(strengths, weights),
+                signals=fuse.Signals(strengths, weights),
+                relevance=relevance(memory, candidates.question.now),
+            )
+        )
+    return sorted(hits, key=lambda hit: (-hit.score, hit.memory.id))
+
+
+def weigh(hits: Sequence[Hit], candidates: Candidates, certainty: float) -> list[Hit]:
+    """The hits as the policy weighs them, best first. hits: by evidence, best first.
+
+    certainty: how likely the store knows anything about the question. It puts the match on one scale for all
+    questions: the best hit matches that well, the others less, by how far their evidence is behind.
+    """
+    best = hits[0].score if hits else 0.0
+    weighed = [_weighed(hit, certainty * _share(hit, best), candidates, certainty) for hit in hits]
+    return sorted(weighed, key=lambda hit: (-hit.score, hit.memory.id))
+
+
+def _share(hit: Hit, best: float) -> float:
+    """The match of a hit, relative to that of the best. The evidence of a walk is a share already."""
+    if "walk" in hit.signals:
+        return max(0.0, hit.score) / best
+    return math.exp(STEEPNESS * (hit.score - best))
+
+
+def _weighed(hit: Hit, match: float, candidates: Candidates, certainty: float) -> Hit:
+    policy, now = candidates.question.policy, candidates.question.now
+    strengths = candidates.strengths_of(hit.memory)
+    scales = {"links": certainty, **dict.fromkeys(PROPORTIONAL, match)}
+    signals = {
+        name: Signal(match if name == MATCH else strengths[name], weight * scales.get(name, 1.0))
+        for name, weight in policy.weights.items()
+    }
+    fade = left_of(hit.memory, policy.fade_per_day, policy.fade_floor, now)
+    score = fade * sum(signal.points for signal in signals.values())
+    return replace(hit, score=score, signals=signals, evidence=hit.signals, fade=fade)
