@@ -1,13 +1,19 @@
 """mcp: serve an agent on stdin and stdout; what there is to tell a person goes to stderr."""
 
+from functools import partial
+
 import click
 
+from lore.config import Config
 from lore.doors.cli.flags import Flags
 from lore.doors.cli.opening import opened, settings
-from lore.doors.cli.terminal import plural
+from lore.doors.cli.terminal import note, plural, warn
 from lore.doors.guide import guide as guide_for
 from lore.doors.mcp import serve
 from lore.doors.sample import load_sample
+from lore.doors.unready import serve_unready
+from lore.environment import variables
+from lore.errors import LoreError
 
 
 @click.command()
@@ -17,9 +23,20 @@ from lore.doors.sample import load_sample
 @click.pass_obj
 def mcp(flags: Flags, surfaces: str | None, sample: bool, guide: bool) -> None:
     """Serve an agent over MCP, on stdin and stdout."""
-    if sample or guide:
-        _prepare(flags, sample, guide)
-    serve(settings(flags, surfaces=surfaces))
+    try:
+        if sample or guide:
+            _prepare(flags, sample, guide)
+        serve(_settings(flags, surfaces))
+    except LoreError as error:
+        note(f"lore: {error}")
+        wanted = surfaces or variables().get("LORE_SURFACES", "")
+        serve_unready(str(error), wanted, partial(_settings, flags, surfaces))
+
+
+def _settings(flags: Flags, surfaces: str | None) -> Config:
+    config = settings(flags, surfaces=surfaces)
+    warn(config.warnings)
+    return config
 
 
 def _prepare(flags: Flags, sample: bool, guide: bool) -> None:
