@@ -188,6 +188,13 @@ def test_a_mistake_is_named(run: Command, args: tuple[str, ...], code: int, said
     assert said in run(*args, code=code).stderr
 
 
+def test_names_from_the_older_systems_work_and_are_not_listed(run: Command) -> None:
+    id = run.keep("the deploy key is in the vault")
+    assert run.document("query", "deploy key", "-l", "1")["hits"][0]["memory"]["id"] == id
+    assert "Start the daemon" in run("daemonize", "--help").stdout
+    assert not {"query", "daemonize"} & set(run("--help").stdout.split())
+
+
 def test_a_mistake_in_the_settings_is_named(run: Command) -> None:
     run.data_dir.mkdir()
     (run.data_dir / "config.toml").write_text("idle_minutes = 'red'\n")
