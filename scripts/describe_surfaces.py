@@ -45,7 +45,8 @@ def _tool(tool: Tool) -> str:
 def _row(name: str, schema: dict[str, Any], tool: Tool) -> str:
     required = name in tool.input_schema.get("required", ())
     default = "required" if required else f"`{schema['default']}`" if "default" in schema else ""
-    return f"| `{name}` | {schema['type']} | {default} | {schema.get('description', '')} |"
+    kind = schema["type"] if isinstance(schema["type"], str) else " or ".join(schema["type"])
+    return f"| `{name}` | {kind} | {default} | {schema.get('description', '')} |"
 
 
 if __name__ == "__main__":

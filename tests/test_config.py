@@ -76,12 +76,107 @@ def test_a_path_in_the_file_begins_where_the_file_is(tmp_path: Path) -> None:
     assert config.database == tmp_path / "else" / "notes.db"
 
 
-@pytest.mark.parametrize("text", ["namespac = 'x'", "[database]\nfile = 'x'", "[namespace]\nname = 'x'"])
-def test_an_unknown_key_in_the_file_is_named_with_the_known_ones(text: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("text", "key", "hint"),
+    [
+        ("namespac = 'x'", "namespac", "; did you mean namespace?"),
+        ("[database]\nfile = 'x'", "database.file", "; did you mean database.path?"),
+        (
+            "[consolidation]\nidle_treshold_secs = 3",
+            "consolidation.idle_treshold_secs",
+            "idle_threshold_secs?",
+        ),
+        ("warnings = 'x'", "warnings", ""),
+        ("colour = 'red'", "colour", ""),
+    ],
+)
+def test_an_unknown_key_is_ignored_with_a_warning_that_names_it_and_the_nearest_known_one(
+    text: str, key: str, hint: str, tmp_path: Path
+) -> None:
+    config = load(write(tmp_path, text))
+    [warning] = config.warnings
+    assert warning.startswith(f"{tmp_path}/config.toml: unknown setting {key} is ignored")
+    assert warning.endswith(hint)
+    assert config == Config(data_dir=tmp_path)
+
+
+OLDER_PLAN = """
+[ingestion]
+poll_interval_secs = 30
+batch_size = 20
+claude_model = "claude-sonnet-4-20250514"
+[consolidation]
+interval_secs = 7200
+similarity_threshold = 0.8
+prune_age_days = 30
+[database]
+path = "~/.lore/memory.db"
+[claude]
+api_key_env = "ANTHROPIC_API_KEY"
+"""
+TREES = """
+[ingestion]
+poll_interval_secs = 30
+batch_size = 100
+[consolidation]
+interval_secs = 7200
+similarity_threshold = 0.8
+merge_threshold = 0.85
+idle_threshold_secs = 300
+prune_age_days = 30
+min_relevance_prune = 0.02
+max_turns_per_extraction = 200
+[database]
+path = "~/.lore/memory.db"
+[claude]
+api_key_env = "ANTHROPIC_API_KEY"
+extraction_model = "claude-sonnet-4-20250514"
+compression_model = "claude-haiku-4-5-20251001"
+[remote]
+url = "https://lore.example.org"
+client_id = "laptop"
+sync_interval_secs = 60
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "unused"),
+    [
+        (OLDER_PLAN, ["ingestion.batch_size"]),
+        (TREES, ["ingestion.batch_size", "remote.url", "remote.client_id", "remote.sync_interval_secs"]),
+    ],
+    ids=["the older plan", "the abstraction trees"],
+)
+def test_the_example_files_of_the_systems_that_lore_takes_over_from_load_as_they_are(
+    text: str, unused: list[str], tmp_path: Path
+) -> None:
+    config = load(write(tmp_path, text))
+    assert config == Config(data_dir=tmp_path, db_path=Path.home() / ".lore" / "memory.db")
+    assert [warning.partition(": ")[2].split(" is not used")[0] for warning in config.warnings] == unused
+
+
+def test_a_variable_that_looks_like_a_typing_error_is_warned_of_and_any_other_is_not(tmp_path: Path) -> None:
+    env = {"LORE_DATA_DIR": str(tmp_path), "LORE_NAMSPACE": "x", "LORE_WEATHER": "x", "NAMESPACE": "x"}
+    assert load(env).warnings == ("unknown variable LORE_NAMSPACE is ignored; did you mean LORE_NAMESPACE?",)
+
+
+@pytest.mark.parametrize("name", ["all-MiniLM-L6-v2", "sentence-transformers/all-MiniLM-L6-v2"])
+def test_the_model_of_the_older_systems_is_replaced_with_a_warning(name: str, tmp_path: Path) -> None:
+    config = load({"LORE_DATA_DIR": str(tmp_path), "LORE_EMBEDDING_MODEL": name})
+    assert config.embedding_model == "gte-small"
+    assert config.warnings == (
+        f"embedding_model {name} is not part of this Lore; gte-small is used in its place",
+    )
+
+
+def test_a_wrong_value_is_named_with_the_file_and_key_or_the_variable_that_gave_it(tmp_path: Path) -> None:
     with pytest.raises(Invalid) as refused:
-        load(write(tmp_path, text))
-    assert f"unknown settings in {tmp_path}/config.toml: " in str(refused.value)
-    assert "data_dir, database.path, decay_lambda" in str(refused.value)
+        load(write(tmp_path, "[consolidation]\ninterval_secs = 'often'"))
+    assert str(refused.value) == (
+        f"{tmp_path}/config.toml: consolidation.interval_secs must be a number of 0 or more, not 'often'"
+    )
+    with pytest.raises(Invalid, match=r"^LORE_CONSOLIDATION_INTERVAL must be a number of 0 or more, not 'x'"):
+        load({"LORE_DATA_DIR": str(tmp_path / "else"), "LORE_CONSOLIDATION_INTERVAL": "x"})
 
 
 def test_an_unknown_flag_is_named_with_the_known_ones(tmp_path: Path) -> None:
@@ -96,10 +191,10 @@ def test_an_unknown_flag_is_named_with_the_known_ones(tmp_path: Path) -> None:
         ("namespace = ' '", "namespace must be a text that is not empty"),
         ("embedding_model = ['hash']", "embedding_model must be a text"),
         ("data_dir = true", "data_dir must be a path, not True"),
-        ("[database]\npath = 7", "db_path must be a path, not 7"),
-        ("[database]\npath = ''", "db_path must be a path"),
-        ('[database]\npath = "a\\u0000b"', "db_path must be a path"),
-        ("[database]\npath = '~nobody-of-that-name/x.db'", "db_path must be a path"),
+        ("[database]\npath = 7", "database.path must be a path, not 7"),
+        ("[database]\npath = ''", "database.path must be a path"),
+        ('[database]\npath = "a\\u0000b"', "database.path must be a path"),
+        ("[database]\npath = '~nobody-of-that-name/x.db'", "database.path must be a path"),
         (f"namespace = '{'n' * 101}'", "namespace must be at most 100 printable characters"),
         ('namespace = "a\\tb"', "namespace must be at most 100 printable characters"),
     ],
@@ -157,7 +252,7 @@ def test_a_vector_store_is_chosen_by_name(name: str, tmp_path: Path) -> None:
 
 
 def test_an_unknown_vector_store_is_refused_with_the_known_ones(tmp_path: Path) -> None:
-    with pytest.raises(Invalid, match="unknown vector_store 'faiss'; known: builtin, chroma, lancedb"):
+    with pytest.raises(Invalid, match="VECTOR_STORE must be one of builtin, chroma, lancedb, not 'faiss'"):
         load({"LORE_DATA_DIR": str(tmp_path), "LORE_VECTOR_STORE": "faiss"})
 
 
@@ -170,12 +265,12 @@ def test_the_file_may_say_what_language_models_cost(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("[llm]\nprices = 3", 'llm_prices must be a table like "my-model"'),
-        ("[llm.prices]\nmine = 3", 'llm_prices must be a table like "my-model"'),
-        ("[llm.prices]\nmine = [1]", "llm_prices: 'mine' needs two numbers"),
-        ("[llm.prices]\nmine = [1, 'x']", "llm_prices of 'mine' must be a number of 0 or more, not 'x'"),
-        ("[llm.prices]\nmine = [1, -1]", "llm_prices of 'mine' must be a number of 0 or more, not -1"),
-        ("[llm.prices.mine]\nx = 1", 'llm_prices must be a table like "my-model"'),
+        ("[llm]\nprices = 3", 'llm.prices must be a table like "my-model"'),
+        ("[llm.prices]\nmine = 3", 'llm.prices must be a table like "my-model"'),
+        ("[llm.prices]\nmine = [1]", "llm.prices: 'mine' needs two numbers"),
+        ("[llm.prices]\nmine = [1, 'x']", "llm.prices of 'mine' must be a number of 0 or more, not 'x'"),
+        ("[llm.prices]\nmine = [1, -1]", "llm.prices of 'mine' must be a number of 0 or more, not -1"),
+        ("[llm.prices.mine]\nx = 1", 'llm.prices must be a table like "my-model"'),
     ],
 )
 def test_prices_that_are_none_are_named(text: str, complaint: str, tmp_path: Path) -> None:

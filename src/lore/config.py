@@ -2,10 +2,11 @@
 
 import math
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from lore.environment import BORROWED, PREFIX, variables
 from lore.errors import Invalid
@@ -107,6 +108,7 @@ class Config(Sleeping):
 
     idle_minutes: after so many without a question the daemon dozes. ingest_sources: whose transcripts it
     reads, comma-separated. ingest_paused: none for now. ingest_poll_seconds: how often it looks unasked.
+    warnings: names in the file or the environment that Lore ignores, one sentence each; not a setting.
     """
 
     data_dir: Path = Path("~/.lore")
@@ -119,6 +121,7 @@ class Config(Sleeping):
     ingest_sources: str = "all"
     ingest_paused: bool = False
     ingest_poll_seconds: float = 30.0
+    warnings: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def database(self) -> Path:
@@ -178,35 +181,97 @@ TABLES = frozenset({"llm.prices"})
 VECTOR_STORES = ("builtin", "lancedb", "chroma")
 RANKINGS = ("lore", "reference")
 CHOICES: Mapping[str, tuple[str, ...]] = {"vector_store": VECTOR_STORES, "ranking": RANKINGS}
+SETTINGS = frozenset(one.name for one in fields(Config)) - {"warnings"}
+VARIABLES: Mapping[str, str] = {f"{PREFIX}{name.upper()}": name for name in (*SETTINGS, *ALIASES)} | {
+    variable: name for name, variable in OTHER_NAMES.items()
+}
+"""Environment variable -> the setting it gives."""
+_REMOTE = "is not used yet: this Lore does not synchronise with a server"
+UNUSED: Mapping[str, str] = {
+    "ingestion.batch_size": "is not used: Lore reads every turn as it comes;"
+    " max_turns_per_extraction under [consolidation] limits how many are digested at once",
+    "remote.url": _REMOTE,
+    "remote.client_id": _REMOTE,
+    "remote.sync_interval_secs": _REMOTE,
+}
+"""Keys that other systems have in the same file, and why they change nothing here."""
+REPLACED_MODELS: Mapping[str, str] = {"all-minilm-l6-v2": "gte-small"}
+"""Embedding models that configurations of other systems name -> the one that takes their place."""
+LIKE_A_KEY, LIKE_A_VARIABLE = 0.6, 0.85
+"""How similar (0 to 1) a name must be to a known one to be taken for a typing error."""
+
+
+class _Given(NamedTuple):
+    """A value, and the name under which the user gave it."""
+
+    name: str
+    value: Any
 
 
 def load(env: Mapping[str, str] | None = None, **flags: Any) -> Config:
-    """The settings in force. A flag that is None was not given."""
+    """The settings in force. A flag that is None was not given.
+
+    Invalid names a wrong value, where it was given and what would be right. A name that Lore does not know
+    is ignored, and `warnings` says so.
+    """
     env = variables() if env is None else env
-    given = {name: value for name, value in flags.items() if value is not None}
-    known = {field.name for field in fields(Config)}
-    outside = {key: f"{PREFIX}{key.upper()}" for key in (*known, *ALIASES)} | dict(OTHER_NAMES)
-    told = _by_field({key: env[name] for key, name in outside.items() if env.get(name)})
-    folder = _path("data_dir", (told | given).get("data_dir", Config().data_dir))
-    config = replace(Config(), data_dir=folder)
-    for origin, values in (
-        (str(folder / FILE_NAME), _file(folder / FILE_NAME)),
-        ("environment", told),
-        ("flags", given),
-    ):
-        config = _with(config, values, origin)
-    return config
+    given = {name: _Given(name, value) for name, value in flags.items() if value is not None}
+    if unknown := given.keys() - SETTINGS:
+        raise Invalid(f"unknown settings in flags: {listed(unknown)}; known: {listed(SETTINGS)}")
+    told = _by_field({key: _Given(name, env[name]) for name, key in VARIABLES.items() if env.get(name)})
+    folder = _path(*(told | given).get("data_dir", _Given("data_dir", Config().data_dir)))
+    written, warnings = _file(folder / FILE_NAME)
+    config = replace(Config(), data_dir=folder, warnings=(*warnings, *_mistyped(env)))
+    for values in (written, told, given):
+        config = replace(config, **{name: _value(name, *value) for name, value in values.items()})
+    return _with_a_known_model(config)
 
 
-def _file(path: Path) -> dict[str, Any]:
+def _file(path: Path) -> tuple[dict[str, _Given], list[str]]:
+    """The settings in the file, and what it says that is ignored."""
     try:
         tree = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        return {}
+        return {}, []
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise Invalid(f"{path} cannot be read as settings: {error}") from error
-    given = _by_field({FILE_KEYS.get(key, key): value for key, value in _flat(tree, "").items()})
-    return given | {name: _beside(path, given[name]) for name in given.keys() & PATHS}
+        raise Invalid(
+            f"{path} cannot be read as settings: {error}. Correct this, or move the file away"
+        ) from error
+    values: dict[str, _Given] = {}
+    warnings = []
+    for key, value in _flat(tree, "").items():
+        name = FILE_KEYS.get(key, key)
+        if key in UNUSED:
+            warnings.append(f"{path}: {key} {UNUSED[key]}")
+        elif name not in SETTINGS and name not in ALIASES:
+            known = (SETTINGS - set(FILE_KEYS.values())) | FILE_KEYS.keys() | ALIASES.keys()
+            warnings.append(
+                f"{path}: unknown setting {key} is ignored{_did_you_mean(key, known, LIKE_A_KEY)}"
+            )
+        else:
+            values[name] = _Given(f"{path}: {key}", _beside(path, value) if name in PATHS else value)
+    return _by_field(values), warnings
+
+
+def _mistyped(env: Mapping[str, str]) -> list[str]:
+    """Variables that are called almost like one of Lore's; any others may be another program's."""
+    unknown = sorted(name for name in env if name.startswith(PREFIX) and name not in VARIABLES)
+    hints = {name: _did_you_mean(name, VARIABLES, LIKE_A_VARIABLE) for name in unknown}
+    return [f"unknown variable {name} is ignored{hint}" for name, hint in hints.items() if hint]
+
+
+def _did_you_mean(name: str, known: Iterable[str], least: float) -> str:
+    nearest = get_close_matches(name, list(known), 1, least)
+    return f"; did you mean {nearest[0]}?" if nearest else ""
+
+
+def _with_a_known_model(config: Config) -> Config:
+    name = config.embedding_model
+    instead = REPLACED_MODELS.get(name.rpartition("/")[2].lower())
+    if instead is None:
+        return config
+    warning = f"embedding_model {name} is not part of this Lore; {instead} is used in its place"
+    return replace(config, embedding_model=instead, warnings=(*config.warnings, warning))
 
 
 def _beside(file: Path, value: Any) -> Any:
@@ -215,7 +280,7 @@ def _beside(file: Path, value: Any) -> Any:
     return str(file.parent / value) if relative else value
 
 
-def _by_field(values: Mapping[str, Any]) -> dict[str, Any]:
+def _by_field(values: Mapping[str, _Given]) -> dict[str, _Given]:
     """The same values under the fields' own names."""
     aliased = {ALIASES[key]: value for key, value in values.items() if key in ALIASES}
     return aliased | {key: value for key, value in values.items() if key not in ALIASES}
@@ -229,30 +294,23 @@ def _flat(tree: Mapping[str, Any], prefix: str) -> dict[str, Any]:
     return flat
 
 
-def _with(config: Config, values: Mapping[str, Any], origin: str) -> Config:
-    known = {field.name for field in fields(Config)}
-    if unknown := values.keys() - known:
-        names = listed([*(known - set(FILE_KEYS.values())), *FILE_KEYS])
-        raise Invalid(f"unknown settings in {origin}: {listed(unknown)}; known: {names}")
-    return replace(config, **{name: _value(name, value) for name, value in values.items()})
-
-
-def _value(name: str, value: Any) -> Any:
-    if name in PATHS:
+def _value(setting: str, name: str, value: Any) -> Any:
+    """The value as this setting's type. name: what the user calls it, for the error."""
+    if setting in PATHS:
         return _path(name, value)
-    if name == "llm_prices":
+    if setting == "llm_prices":
         return _prices(name, value)
-    wanted = type(getattr(Config(), name))
+    wanted = type(getattr(Config(), setting))
     if wanted is bool:
         return _yes_or_no(name, value)
     if wanted in (int, float):
         return _number(name, value, wanted)
     if not isinstance(value, str) or not value.strip():
         raise Invalid(f"{name} must be a text that is not empty, not {value!r}")
-    if value not in CHOICES.get(name, (value,)):
-        raise Invalid(f"unknown {name} {value!r}; known: {listed(CHOICES[name])}")
-    if name == "namespace" and (len(value) > NAMESPACE_LIMIT or not value.isprintable()):
-        raise Invalid(f"namespace must be at most {NAMESPACE_LIMIT} printable characters, not {value!r}")
+    if value not in CHOICES.get(setting, (value,)):
+        raise Invalid(f"{name} must be one of {listed(CHOICES[setting])}, not {value!r}")
+    if setting == "namespace" and (len(value) > NAMESPACE_LIMIT or not value.isprintable()):
+        raise Invalid(f"{name} must be at most {NAMESPACE_LIMIT} printable characters, not {value!r}")
     return value
 
 

@@ -1,5 +1,6 @@
 """Connecting: settings → store, embedder and background, wired into one Lore."""
 
+import logging
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,6 +21,8 @@ from lore.llm.unusable import UnusableModel
 from lore.ranking.policy import RANKINGS, REFERENCE, Policy
 from lore.store import BACKENDS, Store
 
+logger = logging.getLogger(__name__)
+
 
 def connect(path: str | Path | None = None, *, namespace: str | None = None) -> Lore:
     """Open a Lore: the one of the settings, or the file at `path`. Close it when done.
@@ -27,7 +30,10 @@ def connect(path: str | Path | None = None, *, namespace: str | None = None) -> 
     >>> lore = connect("/tmp/notes.db")
     >>> lore.remember(Draft(content="The deploy key lives in the vault."))
     """
-    lore = wire(load(db_path=path, namespace=namespace))
+    config = load(db_path=path, namespace=namespace)
+    for warning in config.warnings:
+        logger.warning("%s", warning)
+    lore = wire(config)
     lore.background.start()
     return lore
 

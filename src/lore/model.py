@@ -185,8 +185,8 @@ class Filter:
     """Which memories count. Empty collections and None mean "any"; `other_kinds` are left out.
 
     categories: see `ranking.category`. level: a cut through the trees, that is what lies this deep and the
-    leaves above it; from DETAILS on, also all that lies deeper. projects: what belongs to one of them, and
-    what belongs to none.
+    leaves above it; from DETAILS on, also all that lies deeper; below DETAILS no leaves above. projects: what
+    belongs to one of them, and what belongs to none.
     """
 
     namespaces: frozenset[str] = frozenset()

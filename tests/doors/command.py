@@ -46,8 +46,11 @@ class Command:
 
     def start(self, *args: str, env: dict[str, str] | None = None, **streams: Any) -> subprocess.Popen[bytes]:
         """Run it as a process of its own."""
-        settings = {**os.environ, **self._settings, **(env or {})}
-        return subprocess.Popen([*LORE, *args], env=settings, **streams)
+        return subprocess.Popen([*LORE, *args], env=self.env(env), **streams)
+
+    def env(self, more: dict[str, str] | None = None) -> dict[str, str]:
+        """The environment of such a process."""
+        return {**os.environ, **self._settings, **(more or {})}
 
     def output(self, *args: str, env: dict[str, str] | None = None) -> str:
         """What a process of its own prints to a pipe."""

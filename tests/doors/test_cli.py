@@ -188,10 +188,25 @@ def test_a_mistake_is_named(run: Command, args: tuple[str, ...], code: int, said
     assert said in run(*args, code=code).stderr
 
 
+def test_names_from_the_older_systems_work_and_are_not_listed(run: Command) -> None:
+    id = run.keep("the deploy key is in the vault")
+    assert run.document("query", "deploy key", "-l", "1")["hits"][0]["memory"]["id"] == id
+    assert "Start the daemon" in run("daemonize", "--help").stdout
+    assert not {"query", "daemonize"} & set(run("--help").stdout.split())
+
+
 def test_a_mistake_in_the_settings_is_named(run: Command) -> None:
     run.data_dir.mkdir()
-    (run.data_dir / "config.toml").write_text("colour = 'red'\n")
-    assert "unknown settings" in run("status", code=1).stderr
+    (run.data_dir / "config.toml").write_text("idle_minutes = 'red'\n")
+    assert "config.toml: idle_minutes must be a number" in run("status", code=1).stderr
+
+
+def test_a_setting_that_is_ignored_is_named_once_and_the_command_goes_on(run: Command) -> None:
+    run.data_dir.mkdir()
+    (run.data_dir / "config.toml").write_text("idle_minute = 3\n")
+    done = run("roots", "--json")
+    assert json.loads(done.stdout) == {"roots": []}
+    assert done.stderr.count("unknown setting idle_minute is ignored; did you mean idle_minutes?") == 1
 
 
 def test_what_a_terminal_would_obey_is_made_visible(run: Command) -> None:

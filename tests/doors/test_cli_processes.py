@@ -1,7 +1,9 @@
 """`lore` as a real process: pipes that break, Ctrl-C, colours, and several at once on one store."""
 
+import json
 import os
 import pty
+import shlex
 import signal
 import subprocess
 from pathlib import Path
@@ -9,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from lore.config import load
 from tests.doors.command import Command, read_to_the_end
 
 LIMIT_SECONDS = 60
@@ -94,4 +97,32 @@ def test_serving_leaves_stdout_to_the_protocol(run: Command) -> None:
     assert (process.returncode, out) == (0, b"")
     assert b"sample memories" in error
     assert b"claude mcp add --scope user lore -- " in error
-    assert run.document("status")["counts"]["memories"] > 15
+
+
+@pytest.mark.parametrize("named", [False, True], ids=["in the data folder", "named by a variable"])
+def test_the_sample_is_served_from_a_store_of_its_own(run: Command, tmp_path: Path, named: bool) -> None:
+    own = tmp_path / "mine.db" if named else run.database
+    env = {"LORE_DB_PATH": str(own) if named else ""}
+    run.output("remember", "mine", env=env)
+    pipes: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+    with run.start("mcp", "--sample", "--guide", env=env, **pipes) as process:
+        _, error = process.communicate(timeout=LIMIT_SECONDS)
+    told = error.decode()
+    assert f"Your data   {own}" in told
+    assert connecting(told)[-2:] == ["--db", str(own)]
+    assert json.loads(run.output("status", "--json", env=env))["counts"]["memories"] == 1
+    [line] = [line for line in told.splitlines() if line.endswith(" roots")]
+    roots = subprocess.run([*shlex.split(line), "--json"], capture_output=True, check=True, env=run.env(env))
+    assert "Teahouse" in roots.stdout.decode()
+    assert load({}, data_dir=run.data_dir / "sample").ingest_paused
+
+
+def connecting(told: str) -> list[str]:
+    """How the guide connects a client."""
+    [line] = [line for line in told.splitlines() if "claude mcp add" in line]
+    return shlex.split(line)[7:]
+
+
+def test_the_sample_refuses_a_database_that_is_named(run: Command) -> None:
+    assert "leave out --db" in run("--db", str(run.database), "mcp", "--sample", code=2).stderr
+    assert not run.database.exists()

@@ -207,14 +207,14 @@ def test_looking_leaves_nothing_behind(short: Path) -> None:
 
 # --- what cannot start
 def test_a_wrong_setting_is_named_and_the_running_daemon_kept(near: Home) -> None:
-    near.folder.joinpath("config.toml").write_text("colour = 'red'\n")
-    assert "colour" in near("daemon", "start", code=1).error
+    near.folder.joinpath("config.toml").write_text("idle_minutes = 'red'\n")
+    assert "idle_minutes" in near("daemon", "start", code=1).error
     error = json.loads(near("daemon", "start", "--json", code=1).error)
     assert error["kind"] == "Invalid"
     near.folder.joinpath("config.toml").write_text("")
     pid = near.started()
-    near.folder.joinpath("config.toml").write_text("colour = 'red'\n")
-    assert "colour" in near("daemon", "restart", code=1).error
+    near.folder.joinpath("config.toml").write_text("idle_minutes = 'red'\n")
+    assert "idle_minutes" in near("daemon", "restart", code=1).error
     assert near.document("daemon", "status")["pid"] == pid
 
 
@@ -264,8 +264,8 @@ def test_a_second_one_is_refused_at_once(home: Home) -> None:
 
 
 def test_a_wrong_setting_is_told_in_the_foreground_too(near: Home) -> None:
-    near.folder.joinpath("config.toml").write_text("colour = 'red'\n")
-    assert "ERROR unknown settings in" in near("daemon", "run", code=1).error
+    near.folder.joinpath("config.toml").write_text("idle_minutes = 'red'\n")
+    assert "config.toml: idle_minutes must be a number" in near("daemon", "run", code=1).error
 
 
 # --- status

@@ -175,13 +175,13 @@ def test_a_model_that_cannot_load_leaves_everything_else_working(tmp_path: Path,
 import sys, pathlib, anyio
 from lore.config import load
 from lore.connecting import wire
-from lore.doors.mcp import Offer, Workers, _over_stdio
+from lore.doors.mcp import Offer, Workers, over_stdio
 from lore.doors.watching import Audience
 from lore.embed.onnx import OnnxEmbedder
 from lore.surfaces import SURFACES
 lore = wire(load(data_dir=sys.argv[1]), embedder=OnnxEmbedder(pathlib.Path("nowhere")), patient=False)
 lore.background.start()
-anyio.run(_over_stdio, Offer(lore, list(SURFACES.values()), Workers(), Audience()).server)
+anyio.run(over_stdio, Offer(lore, list(SURFACES.values()), Workers(), Audience()).server)
 """
 
     async def story() -> None:

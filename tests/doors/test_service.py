@@ -214,8 +214,8 @@ def test_a_running_daemon_is_left_alone_where_the_service_cannot_take_over(desk:
 
 def test_wrong_settings_are_refused_before_anything_is_written(desk: Desk) -> None:
     desk.data.mkdir()
-    desk.data.joinpath("config.toml").write_text("colour = 'red'\n")
-    assert "colour" in desk("install", code=1)
+    desk.data.joinpath("config.toml").write_text("idle_minutes = 'red'\n")
+    assert "idle_minutes" in desk("install", code=1)
     assert not desk.unit.exists()
 
 

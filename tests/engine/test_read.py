@@ -140,6 +140,16 @@ def test_exploring_goes_as_deep_as_asked(lore: Lore) -> None:
     assert lore.explore(root, depth=0).children_count == 2
 
 
+def test_a_topic_is_explored_from_the_root_of_the_best_matching_tree(lore: Lore) -> None:
+    assert lore.explore_topic("harbour") is None
+    root = keep(lore, "harbour")
+    keep(lore, "the walrus sleeps on the quay", keep(lore, "animals", root))
+    keep(lore, "keys of the vault")
+    branch = lore.explore_topic("where does the walrus sleep?", depth=1)
+    assert branch is not None
+    assert (branch.memory.id, [child.memory.content for child in branch.children]) == (root, ["animals"])
+
+
 @pytest.mark.parametrize("depth", [-1, -1_000])
 def test_a_depth_that_makes_no_sense_is_refused(depth: int, lore: Lore) -> None:
     root = keep(lore, "root")

@@ -53,3 +53,18 @@ def test_two_drafts_of_one_call_cannot_have_the_same_unique_title(lore: Lore) ->
     with pytest.raises(Invalid, match="Twice"):
         lore.remember_all([draft, draft])
     assert lore.status().counts.memories == 0
+
+
+def test_a_vector_of_the_model_finds_by_meaning_alone(lore: Lore) -> None:
+    walrus = keep(lore, "the walrus sleeps on the ice")
+    keep(lore, "keys of the vault")
+    vector = lore.store.reader("shared").vectors(lore.sense.model, [walrus])[walrus]
+    for numbers in (vector.tolist(), (vector * 3).tolist()):
+        best = lore.similar(numbers, limit=1)[0]
+        assert (best.memory.id, round(best.meaning, 5), best.words) == (walrus, 1.0, 0.0)
+
+
+@pytest.mark.parametrize("numbers", [[1.0], [], [0.0] * 384, [float("nan")] * 384])
+def test_what_is_no_vector_of_the_model_is_refused(lore: Lore, numbers: list[float]) -> None:
+    with pytest.raises(Invalid, match="vector"):
+        lore.similar(numbers)

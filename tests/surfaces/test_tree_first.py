@@ -72,6 +72,21 @@ def test_directions_are_three() -> None:
     assert direction["enum"] == ["children", "parent", "associations"]
 
 
+def test_every_argument_is_described() -> None:
+    arguments = [field for tool in TOOLS.values() for field in tool.input_schema["properties"].values()]
+    assert all(field["description"] for field in arguments)
+
+
+def test_a_parent_may_be_null_in_the_schema_too() -> None:
+    assert TOOLS["store_memory"].input_schema["properties"]["parent_id"]["type"] == ["string", "null"]
+
+
+def test_a_fact_without_a_parent_is_found_at_the_depth_it_was_stored_for(lore: Lore) -> None:
+    answer = call(lore, "store_memory", content="zebras graze", summary="zebras", depth=2)
+    assert (answer["depth"], answer["parent_id"]) == (0, None)
+    assert queried(lore, "zebras", depth=2) == [answer["id"]]
+
+
 def test_what_all_tools_cost_the_model_is_small() -> None:
     words = sum(len(tool.description) + len(str(tool.input_schema)) for tool in TOOLS.values())
     assert words / 4 < 800
@@ -85,6 +100,7 @@ def test_a_query_answers_at_the_depth_that_was_asked_for(lore: Lore, chain: list
     assert queried(lore, "async", depth=2) == [fact]
     assert set(queried(lore, "async", depth=3)) == {detail, finer}
     assert queried(lore, "async", depth=4) == [finer]
+    assert queried(lore, "async", depth=9) == []
 
 
 def test_what_has_nothing_below_it_is_found_at_every_depth_below(lore: Lore, chain: list[str]) -> None:

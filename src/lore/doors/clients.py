@@ -158,7 +158,8 @@ class Clients:
         self._lore.background.sweep_also(client.config.namespace, client.config)
         await anyio.to_thread.run_sync(take_over, lore, client.config, surfaces)
         with Offer(lore, surfaces, self._workers, self._audience) as offer:
-            await stream.send(said("welcome", _self() | {"repeatable": ",".join(offer.repeatable)}))
+            repeatable = {"repeatable": ",".join(offer.repeatable)}
+            await stream.send(said("welcome", _self() | repeatable | _warnings(client)))
             speech = RelayedSpeech(stream, rest, lambda message: self._followed(client, message))
             await speech.run(offer.server, self._stopping)
 
@@ -166,7 +167,7 @@ class Clients:
         """The verbs themselves, one after the other, for a person who waits for the best answer."""
         lore = await self._lore_of(client, patient=True)
         lore = lore.within(client.config.namespace, surface="cli")
-        await stream.send(said("welcome", _self()))
+        await stream.send(said("welcome", _self() | _warnings(client)))
         async with anyio.create_task_group() as until:
             until.start_soon(cancel_when, self._stopping, until.cancel_scope)
             async for line in lines(stream, rest):
@@ -192,6 +193,11 @@ class Clients:
 
 def _self() -> dict[str, str]:
     return {"version": VERSION, "pid": str(os.getpid())}
+
+
+def _warnings(client: Client) -> dict[str, str]:
+    """What its user should know of the settings, one sentence a line."""
+    return {"warnings": "\n".join(client.config.warnings)}
 
 
 def _understood(message: bytes) -> tuple[str, dict[str, str]]:

@@ -13,8 +13,7 @@ from lore.health import Status
 GUIDE = """\
 Lore {version} is ready.
 
-  Your data   {location}
-              {memories} memories. Nothing leaves this machine.
+{data}
 
   Claude Code
     {claude}
@@ -29,20 +28,37 @@ Lore {version} is ready.
 
 This process now waits for a client on stdin. Press Ctrl-C to stop it; your data stays.
 Clients need not wait for it: lore-mcp starts what it needs in the background and shares it."""
+OWN = """\
+  Your data   {location}
+              {memories} memories. Nothing leaves this machine."""
+SAMPLE = """\
+  Sample      {location}
+              {memories} memories to try Lore with; this process serves them.
+  Your data   {own}
+              is kept apart: the sample never mixes with it. The commands
+              for clients use your data. Nothing leaves this machine."""
 
 
 def guide(status: Status) -> str:
-    """The next steps, with this installation's own paths."""
-    place = _place(status.location)
-    lore = [*_command("lore", "lore.doors.cli"), *place]
-    relay = [*_command("lore-mcp", "lore.doors.relay"), *place]
+    """The next steps for a user's own store, with this installation's own paths."""
+    return _guide(status, status.location, OWN, _place(status.location))
+
+
+def sample_guide(status: Status, own: str, flags: list[str]) -> str:
+    """The next steps where the sample is served. own: the user's own store. flags: name the sample's."""
+    return _guide(status, own, SAMPLE, flags)
+
+
+def _guide(status: Status, own: str, data: str, flags: list[str]) -> str:
+    """flags: of the commands to try in a terminal. Clients always get the user's own store."""
+    lore = [*_command("lore", "lore.doors.cli"), *flags]
+    relay = [*_command("lore-mcp", "lore.doors.relay"), *_place(own)]
     server = {"command": relay[0], "args": relay[1:]}
     snippet = json.dumps({"mcpServers": {"lore": server}}, ensure_ascii=False, indent=2)
     typed = ["lore", *lore[1:]] if shutil.which("lore") == lore[0] else lore
     return GUIDE.format(
         version=status.version,
-        location=status.location,
-        memories=status.counts.memories,
+        data=data.format(location=status.location, memories=status.counts.memories, own=own),
         claude=shlex.join(["claude", "mcp", "add", "--scope", "user", "lore", "--", *relay]),
         snippet=textwrap.indent(snippet, "    "),
         lore=shlex.join(typed),

@@ -60,7 +60,7 @@ def serve(config: Config) -> None:
     lore.background.start()
     try:
         with Offer(lore, surfaces, Workers(), Audience()) as offer:
-            anyio.run(_over_stdio, offer.server)
+            anyio.run(over_stdio, offer.server)
     finally:
         lore.close()
 
@@ -78,7 +78,7 @@ def take_over(lore: Lore, config: Config, surfaces: Iterable[Surface]) -> None:
         logger.warning("%s was not imported: %s", path, trouble)
 
 
-async def _over_stdio(server: Server) -> None:
+async def over_stdio(server: Server) -> None:
     """Stdin and stdout belong to the protocol alone: what a library prints goes to stderr."""
     incoming, outgoing = os.dup(sys.stdin.fileno()), os.dup(sys.stdout.fileno())
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
@@ -137,7 +137,7 @@ class Offer:
             title="Lore",
             instructions="\n\n".join(surface.instructions for surface in self._surfaces),
             on_list_tools=self._list_tools,
-            on_call_tool=self._call_tool,
+            on_call_tool=self.call_tool,
             on_list_resources=watching.list if watching else None,
             on_read_resource=watching.read if watching else None,
             on_subscribe_resource=watching.subscribe if watching else None,
@@ -152,9 +152,8 @@ class Offer:
             tools=[offered(tool) for surface in self._surfaces for tool in surface.tools.values()]
         )
 
-    async def _call_tool(
-        self, context: ServerRequestContext, params: CallToolRequestParams
-    ) -> CallToolResult:
+    async def call_tool(self, context: ServerRequestContext, params: CallToolRequestParams) -> CallToolResult:
+        """Answer one call of a client."""
         if params.name not in self._tools:
             message = f"unknown tool {preview(params.name, 80)!r}; known: {listed(self._tools)}"
             raise MCPError(INVALID_PARAMS, message)

@@ -74,8 +74,9 @@ class Relay:
         self._repeatable = ""
 
     def run(self) -> None:
-        """Until the agent goes; Trouble if it cannot even begin."""
+        """Until the agent goes; Trouble if it cannot even begin: then nothing of its was read."""
         line = self._dialled()
+        self._stdin = _waitable(self._stdin)
         while True:
             self._carry(line)
             line.close()
@@ -175,6 +176,10 @@ class Relay:
         return self._remembered
 
     # --- connecting
+    def knock(self) -> None:
+        """See to it that a daemon runs that takes this client; Trouble says why none does."""
+        self._dialled().close()
+
     def _dialled(self) -> Line:
         """A line to a daemon of our version or a newer one; it is started if there is none."""
         line, word, told = self._answered()
@@ -188,6 +193,8 @@ class Relay:
             line.close()
             raise Trouble(told.get("error", word))
         self._repeatable = told["repeatable"]
+        for warning in told.get("warnings", "").splitlines():
+            sys.stderr.write(f"lore-mcp: {warning}\n")
         return line
 
     def _answered(self) -> tuple[Line, str, dict[str, str]]:
@@ -267,10 +274,11 @@ def main() -> int:
         return 0
     if "--standalone" in options:
         return _stand_alone(options)
+    relay = Relay(_place(options), _fields(options))
     try:
-        Relay(_place(options), _fields(options), _waitable(0)).run()
+        relay.run()
     except Trouble as trouble:
-        return _failed(str(trouble), 1)
+        return _serve_unready(options, relay, str(trouble))
     except (KeyboardInterrupt, BrokenPipeError):
         return INTERRUPTED
     return 0
@@ -308,9 +316,27 @@ def _stand_alone(options: dict[str, str]) -> int:
     return 0
 
 
-def _waitable(stdin: int) -> int | Line:
+def _serve_unready(options: dict[str, str], relay: Relay, why: str) -> int:
+    """Tell the agent why there is no memory; as soon as the daemon would take us, serve in this process."""
+    _failed(why, 1)
+    unavailable = import_module("lore.errors").Unavailable
+
+    def settings() -> object:
+        try:
+            relay.knock()
+        except Trouble as trouble:
+            raise unavailable(str(trouble)) from trouble
+        flags = {name.strip("-").replace("-", "_"): options[name] for name in VALUED if name in options}
+        return import_module("lore.config").load(db_path=flags.pop("db", None), **flags)
+
+    surfaces = _fields(options).get("LORE_SURFACES", "")
+    import_module("lore.doors.unready").serve_unready(why, surfaces, settings)
+    return 0
+
+
+def _waitable(stdin: int | Line) -> int | Line:
     """Where a pipe cannot be waited for together with a socket, a socket stands in for it."""
-    if CAN_WAIT_FOR_PIPES:
+    if CAN_WAIT_FOR_PIPES or isinstance(stdin, Line):
         return stdin
     stand_in: Line = import_module("lore.doors.piping").as_socket(stdin)
     return stand_in

@@ -1,15 +1,37 @@
-"""sample: a few memories to try Lore with, told through the public verbs, into an empty store only."""
+"""sample: a few memories to try Lore with, in a data folder of their own."""
 
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from lore.config import FILE_NAME
 from lore.engine import Lore
+from lore.errors import Unavailable
 from lore.model import Draft, Tie
 
 FILE = Path(__file__).with_name("sample.json")
 SOURCE = "sample"
+FOLDER = "sample"
+SETTINGS = """\
+# Settings of the sample alone: no conversation of yours is read into it.
+[ingestion]
+paused = true
+"""
+
+
+def sample_folder(data_dir: Path) -> Path:
+    """The sample's own data folder, below the user's, with settings of its own; made if it is not there."""
+    folder = data_dir / FOLDER
+    try:
+        for one in (data_dir, folder):
+            one.mkdir(mode=0o700, parents=True, exist_ok=True)
+        settings = folder / FILE_NAME
+        if not settings.exists():
+            settings.write_text(SETTINGS, encoding="utf-8")
+    except OSError as error:
+        raise Unavailable(f"{folder} cannot be made: {error.strerror}") from error
+    return folder
 
 
 def load_sample(lore: Lore) -> int:

@@ -16,7 +16,7 @@ from lore.engine.known import Known, known
 from lore.engine.link import link, unlink
 from lore.engine.nights import retried, staged
 from lore.engine.rate import Rated, Rating, rate
-from lore.engine.read import explore, ids_like, look_at, read, roots
+from lore.engine.read import explore, ids_like, look_at, read, root_of, roots
 from lore.engine.recall import recall
 from lore.engine.reflect import Reflected, Reflection, reflect, sessions
 from lore.engine.release import release
@@ -24,9 +24,10 @@ from lore.engine.remember import remember
 from lore.engine.revise import revise
 from lore.engine.search import search
 from lore.engine.sense import Sense
-from lore.engine.similar import similar
+from lore.engine.similar import TextOrVector, similar
 from lore.engine.status import status
 from lore.engine.suggest import Candidate, Reviewed, Suggestion, Swept, recommend, review, sweep, sweepable
+from lore.engine.supersede import supersede
 from lore.health import Finding, Staged, Status
 from lore.llm.base import LanguageModel
 from lore.model import (
@@ -90,8 +91,8 @@ class Lore:
             project=self.project,
         )
 
-    def similar(self, text: str, where: Filter = EVERYTHING, limit: int = 5) -> list[Match]:
-        """What is already known that is like this text."""
+    def similar(self, text: TextOrVector, where: Filter = EVERYTHING, limit: int = 5) -> list[Match]:
+        """What is already known that is like this text, or this vector of the embedding model."""
         return similar(text, reader=self._reader, sense=self.sense, where=where, limit=limit)
 
     def known(self, draft: Draft) -> Known:
@@ -169,6 +170,11 @@ class Lore:
         """What hangs below a memory."""
         return explore(id, reader=self._reader, now=self.clock(), depth=depth)
 
+    def explore_topic(self, text: str, depth: int = 3) -> Branch | None:
+        """The tree that matches a text best, from its root down; None if nothing matches."""
+        hits = self.search(Query(text=text, limit=1, format="ids")).hits
+        return self.explore(root_of(hits[0].memory.id, reader=self._reader), depth) if hits else None
+
     def ids_like(self, prefix: str, limit: int = 20) -> list[str]:
         """The ids that begin so, forgotten ones included."""
         return ids_like(prefix, reader=self._reader, limit=limit)
@@ -239,6 +245,11 @@ class Lore:
         memory = revise(revision, store=self.store, namespace=self.namespace, cause=cause, now=self.clock())
         self.background.wake()
         return memory
+
+    def supersede(self, old: str, new: str, reason: str = "") -> Memory:
+        """Let a newer memory replace an older one, which only a search of the history finds from then on."""
+        cause = self._cause("supersede", reason)
+        return supersede(old, new, store=self.store, namespace=self.namespace, cause=cause, now=self.clock())
 
     def link(self, ties: Sequence[Tie], reason: str = "") -> list[Link]:
         """Tie memories together."""

@@ -54,6 +54,12 @@ def explore(id: str, *, reader: Reader, now: float, depth: int) -> Branch:
     return _branches([id], depth, reader, now)[0]
 
 
+def root_of(id: str, *, reader: Reader) -> str:
+    """The top of the tree that a memory is part of."""
+    way = reader.ancestors([id])[id]
+    return way[0] if way else id
+
+
 def ids_like(prefix: str, *, reader: Reader, limit: int) -> list[str]:
     """The ids that begin so, in order, forgotten ones included."""
     _at_least("limit", limit, 1)

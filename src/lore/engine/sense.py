@@ -47,6 +47,11 @@ class Sense:
         return self._embedder.model
 
     @property
+    def dimension(self) -> int:
+        """How many numbers a vector has."""
+        return self._embedder.dimension
+
+    @property
     def trouble(self) -> str:
         """Why the model could not be loaded the last time; empty if it could."""
         return self._trouble

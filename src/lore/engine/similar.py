@@ -1,22 +1,38 @@
-"""similar: find what is like a text. One service for all dialects, which block, flag or advise by it."""
+"""similar: find what is like a text or a vector. Dialects block, flag or advise by it."""
+
+from collections.abc import Sequence
+
+import numpy as np
 
 from lore.engine.sense import Sense
+from lore.errors import Invalid
 from lore.model import Filter, Match
 from lore.ranking import fuse
 from lore.store import Reader
 from lore.text import clean, terms
+from lore.vectors import Vector, unit
 
 CANDIDATES = 20
+TextOrVector = str | Sequence[float]
 
 
-def similar(text: str, *, reader: Reader, sense: Sense, where: Filter, limit: int) -> list[Match]:
-    """The most similar memories, best meaning first. Without a model, by words alone. Counts as no use."""
-    vectors = sense.of_texts([clean(text, "text")])
-    words = fuse.relative_to_best(reader.matching(terms(text), CANDIDATES, where))
+def similar(like: TextOrVector, *, reader: Reader, sense: Sense, where: Filter, limit: int) -> list[Match]:
+    """The most similar memories, best meaning first. Counts as no use.
+
+    A vector is compared by meaning alone. A text without a model is compared by words alone.
+    """
+    words: dict[str, float] = {}
+    vector: Vector | None
+    if isinstance(like, str):
+        vectors = sense.of_texts([clean(like, "text")])
+        vector = None if vectors is None else vectors[0]
+        words = fuse.relative_to_best(reader.matching(terms(like), CANDIDATES, where))
+    else:
+        vector = _checked(like, sense)
     cosines: dict[str, float] = {}
-    if vectors is not None:
-        cosines = reader.near(vectors[0], sense.model, max(limit, CANDIDATES), where)
-        cosines |= reader.cosines(vectors[0], sense.model, [id for id in words if id not in cosines])
+    if vector is not None:
+        cosines = reader.near(vector, sense.model, max(limit, CANDIDATES), where)
+        cosines |= reader.cosines(vector, sense.model, [id for id in words if id not in cosines])
     memories = reader.get([*cosines, *words])
     matches = [
         Match(
@@ -27,3 +43,11 @@ def similar(text: str, *, reader: Reader, sense: Sense, where: Filter, limit: in
         for id, memory in memories.items()
     ]
     return sorted(matches, key=lambda match: (-match.meaning, -match.words, match.memory.id))[:limit]
+
+
+def _checked(numbers: Sequence[float], sense: Sense) -> Vector:
+    """The numbers as a unit vector of the embedding model in use."""
+    vector = unit(np.asarray(numbers, dtype=np.float32))
+    if vector.size != sense.dimension:
+        raise Invalid(f"a vector of {sense.model} has {sense.dimension} numbers, not {vector.size}")
+    return vector

@@ -62,7 +62,8 @@ BELOW = """
     )""".format(sight=f"(:namespace, '{SHARED}')")
 
 LEVEL = f"""
-    (m.depth = :level OR {DETAILS} <= :level AND :level < m.depth OR m.depth < :level AND NOT EXISTS (
+    (m.depth = :level OR {DETAILS} <= :level AND :level < m.depth
+    OR m.depth < :level AND :level <= {DETAILS} AND NOT EXISTS (
         SELECT 1 FROM link l CROSS JOIN memory c ON c.alias = l.target WHERE l.source = m.alias
             AND l.kind = 'hierarchical' AND l.active = 1 AND {CURRENT.format(m="c")}
             AND c.namespace IN (:namespace, '{SHARED}')

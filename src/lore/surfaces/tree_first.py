@@ -96,7 +96,9 @@ class TopicsAnswer(TypedDict):
 def query_memory(
     lore: Lore,
     topic: Topic,
-    depth: Annotated[int, Field(description="0 topics, 1 concepts, 2 facts, 3+ details.")] = 1,
+    depth: Annotated[
+        int, Field(description="0 topics, 1 concepts, 2 facts, 3 all details; more: only what lies so deep.")
+    ] = 1,
     limit: Annotated[int, Field(description="At most this many.")] = 10,
 ) -> Reply:
     """Search for knowledge about a topic at one depth. Start shallow and drill deeper as needed."""
@@ -125,7 +127,12 @@ def explore_memory(
 
 @TREE_FIRST.tool(title="Traverse memory", answer=TraverseAnswer)
 def traverse_memory(
-    lore: Lore, fragment_id: str, direction: Literal["children", "parent", "associations"]
+    lore: Lore,
+    fragment_id: Annotated[str, Field(description="The id of the fragment to go on from.")],
+    direction: Annotated[
+        Literal["children", "parent", "associations"],
+        Field(description="children: deeper. parent: broader. associations: related fragments."),
+    ],
 ) -> Reply:
     """Go on from a fragment: to its children (deeper), parent (broader) or associations (sideways)."""
     with _fragment(fragment_id):
@@ -152,8 +159,16 @@ def store_memory(
     lore: Lore,
     content: Annotated[str, Field(description="One piece of knowledge.")],
     summary: Annotated[str, Field(description="The same in one line.")],
-    parent_id: Annotated[str | None, Field(description="The fragment it belongs below.")] = None,
-    depth: Annotated[int, Field(description="0: a new topic. Above: without a parent, find one.")] = 2,
+    parent_id: Annotated[
+        str | None,
+        Field(
+            description="The id of the fragment it belongs below; null: the most similar topic.",
+            json_schema_extra={"type": ["string", "null"]},
+        ),
+    ] = None,
+    depth: Annotated[
+        int, Field(description="0: a new topic. More: below a topic; parent_id decides how deep.")
+    ] = 2,
 ) -> Reply:
     """Store knowledge: below parent_id, or below the most similar topic, or as a new topic."""
     _refuse_outside("depth", depth)

@@ -130,7 +130,7 @@ def test_what_was_used_stays_longer(lore: Lore, clock: Clock) -> None:
         (0, {"importance": 0.1}, 5_000),
         (1, {"importance": 0.01, "type": "identity"}, 5_000),
         (1, {"importance": 0.1}, 59),
-        (1, {"importance": 1.0}, 200),
+        (1, {"importance": 0.5}, 5_000),
     ],
     ids=["root", "identity", "young", "important"],
 )

@@ -38,6 +38,14 @@ def test_a_dense_cluster_is_reflected_on_once(lore: Lore, clock: Clock) -> None:
     assert len(model.prompts) == 1, "derived_from blocks a second reflection"
 
 
+def test_typed_relations_make_a_cluster_too(lore: Lore) -> None:
+    ids = [fragment(lore, f"Outage {'abcd'[n]} of the harbour") for n in range(4)]
+    ties = [Tie(source=ids[0], target=other, kind="relation", type="related_to") for other in ids[1:]]
+    lore.link(ties)
+    lore, _ = asking(lore, answer(1, 2, 3, 4))
+    assert done(night(lore, "reflect")) == {"reflections_generated": 1}
+
+
 @pytest.mark.parametrize("rays", [0, 1, 2])
 def test_few_trees_are_no_cluster(lore: Lore, rays: int) -> None:
     star(lore, rays)

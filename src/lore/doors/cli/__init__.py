@@ -35,6 +35,8 @@ COMMANDS = {  # name -> where the command is, and its help in one line
     "mcp": ("lore.doors.cli.mcp:mcp", "Serve an agent over MCP, on stdin and stdout."),
     "completion": ("lore.doors.cli.completion:completion", "Print the completion script for a shell."),
 }
+ALIASES = {"query": "search", "daemonize": "start"}
+"""What the commands are called in the system whose trees Lore takes over."""
 
 
 class Presence(click.Option):
@@ -47,7 +49,12 @@ class Presence(click.Option):
 PATH = click.Path(path_type=Path)
 
 
-@click.group(cls=LazyGroup, table=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=LazyGroup,
+    table=COMMANDS,
+    aliases=ALIASES,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.option("--db", "db_path", type=PATH, help="The database file (default: memory.db in the data folder).")
 @click.option("--data-dir", type=PATH, help="The folder for data and settings (default: ~/.lore).")
 @click.option("--namespace", metavar="NAME", help="Whose memories: these and the shared ones.")

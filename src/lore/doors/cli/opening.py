@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, cast
 
 from lore.doors.cli.flags import Flags
 from lore.doors.cli.placing import place_of
+from lore.doors.cli.terminal import warn
 from lore.doors.place import Line, Place
 from lore.doors.verbs import Remote
 from lore.environment import folder, variables
@@ -51,6 +52,7 @@ def opened(flags: Flags) -> Iterator["Lore"]:
 def directly(flags: Flags) -> Iterator["Lore"]:
     """The store itself, whether a daemon runs or not."""
     config = settings(flags)
+    warn(config.warnings)
     lore: Lore = import_module("lore.connecting").wire(config, patient=True)
     try:
         yield lore.within(config.namespace, surface="cli").at_work_in(folder())
@@ -86,6 +88,7 @@ def _dialled(place: Place, flags: Flags) -> tuple[Line | None, str]:
     except OSError:
         return None, ""
     if word == "welcome":
+        warn(told.get("warnings", "").splitlines())
         return line, told["version"]
     line.close()
     return None, ""

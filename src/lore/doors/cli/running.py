@@ -36,6 +36,8 @@ def run(ctx: click.Context, quietly: bool, handed: str | None) -> None:
     faulthandler.enable()
     try:
         config = import_module("lore.config").load(**asdict(flags))
+        for warning in config.warnings:
+            logger.warning("%s", warning)
         daemon = import_module("lore.doors.daemon")
         daemon.run(config, place, daemon.Handed(*map(int, handed.split(","))) if handed else None)
     except LoreError as error:

@@ -9,7 +9,7 @@ from lore.doors import starting
 from lore.doors.cli.document import show_document
 from lore.doors.cli.flags import Flags, json_option
 from lore.doors.cli.placing import place_of
-from lore.doors.cli.terminal import note, visible
+from lore.doors.cli.terminal import note, visible, warn
 from lore.doors.looking import glance
 from lore.doors.place import Place
 from lore.version import VERSION
@@ -64,7 +64,7 @@ def restart(flags: Flags, as_json: bool) -> None:
 
 def check_settings(flags: Flags) -> None:
     """Refuse settings that a daemon could not begin with, before anything is ended for it."""
-    import_module("lore.config").load(**asdict(flags))
+    warn(import_module("lore.config").load(**asdict(flags)).warnings)
 
 
 def _told(place: Place) -> dict[str, int | str]:

@@ -31,20 +31,29 @@ class Failure(click.ClickException):
 class LazyGroup(click.Group):
     """Lists its commands from a table and catches what Lore raises.
 
-    table: name -> where the command is, and its help in one line.
+    table: name -> where the command is, and its help in one line. aliases: other names that
+    are not listed.
     """
 
-    def __init__(self, *args: Any, table: Mapping[str, tuple[str, str]], **kwargs: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        table: Mapping[str, tuple[str, str]],
+        aliases: Mapping[str, str] | None = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(*args, **kwargs)
         self._table = table
+        self._aliases = aliases or {}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self._table)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in self._table:
+        name = self._aliases.get(cmd_name, cmd_name)
+        if name not in self._table:
             return None
-        module, _, attribute = self._table[cmd_name][0].partition(":")
+        module, _, attribute = self._table[name][0].partition(":")
         command: click.Command = getattr(import_module(module), attribute)
         return command
 

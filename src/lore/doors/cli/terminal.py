@@ -4,7 +4,7 @@ import re
 import shutil
 import sys
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import click
 
@@ -42,6 +42,12 @@ def wrapped(text: str, indent: int = 0) -> list[str]:
 def note(text: str) -> None:
     """Something about the answer that is not the answer."""
     click.secho(visible(text), dim=True, err=True)
+
+
+def warn(warnings: Iterable[str]) -> None:
+    """What is wrong without being an error, for example a setting that is ignored."""
+    for warning in warnings:
+        note(f"lore: {warning}")
 
 
 def show_rows(rows: Mapping[str, str]) -> None:

@@ -13,6 +13,8 @@ from lore.text import label_of
 NAME = "prune"
 UNUSED, USED = 2, 3
 """After how many times `prune_age_days` something goes: never used; used, but long ago."""
+KEPT = 0.5
+"""The importance from which on a memory never goes: what was found to matter is a promise to keep it."""
 MANY = 1_000_000
 
 
@@ -42,7 +44,12 @@ def prune(view: View) -> Iterator[Plan]:
 
 
 def _faded(memory: Memory, view: View) -> bool:
-    """By what is left of it without the floor that importance lends: with it nothing would ever go."""
+    """Whether it matters little, and next to nothing is left of it without the floor that importance lends.
+
+    Measured with the floor, hardly anything would ever go; so the floor of what matters more is never taken.
+    """
+    if memory.importance >= KEPT:
+        return False
     least = view.settings.min_relevance_prune
     left, age = retained(memory, view.now), (view.now - memory.created_at) / DAY_SECONDS
     unused = memory.access_count == 0 and left < least and age > UNUSED * view.settings.prune_age_days

@@ -64,18 +64,22 @@ def _clusters(view: View) -> Iterator[list[Memory]]:
 
 
 def _neighbours(view: View) -> Mapping[str, list[str]]:
-    """Root -> the other roots it is linked to, strongest first; those reflected on already are left out."""
+    """Root -> the other roots it is associated with or related to, strongest first.
+
+    Those reflected on already are left out.
+    """
     ids = [trace.id for trace in view.reader.roots(own(view)) if trace.type != REFLECTION]
     among = set(ids)
     strengths: dict[str, dict[str, float]] = {}
     done: set[str] = set()
     for part in in_parts(ids):
         for link in view.reader.links(part, kinds=("associative", "relation")):
-            if link.type == DERIVED and link.target in among:
-                done.add(link.target)
-            if link.kind == "associative" and {link.source, link.target} <= among:
-                strengths.setdefault(link.source, {})[link.target] = link.weight
-                strengths.setdefault(link.target, {})[link.source] = link.weight
+            if link.type == DERIVED:
+                done |= {link.target} & among
+            elif {link.source, link.target} <= among:
+                for one, other in ((link.source, link.target), (link.target, link.source)):
+                    known = strengths.setdefault(one, {})
+                    known[other] = max(known.get(other, 0.0), link.weight)
     return {
         id: sorted(
             (other for other in others if other not in done), key=lambda other: (-others[other], other)

@@ -1,0 +1,99 @@
+"""A server that cannot open its store still answers, says what is wrong, and works once that is corrected."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lore.doors.place import Place
+from tests.doors.resident import Agent, a_place, short_folder, until
+
+TREE = ["search", "read", "list_roots", "store", "update", "delete"]
+BROKEN = {
+    "a line that is no TOML": ("namespace = \n", "(at line 1, column 13)"),
+    "a wrong value": ("idle_minutes = 'long'\n", "idle_minutes must be a number of 0 or more, not 'long'"),
+    "a model that is not there": ("embedding_model = 'x'\n", "unknown embedding model 'x'; known: gte-small"),
+}
+
+
+@pytest.fixture
+def place() -> Iterator[Place]:
+    with short_folder() as folder, a_place(folder) as place:
+        yield place
+
+
+def said(answer: dict[str, Any]) -> str:
+    """The text of a call that was refused."""
+    assert answer["result"]["isError"]
+    return str(answer["result"]["content"][0]["text"])
+
+
+def agent_of(place: Place, *options: str, **settings: str) -> Agent:
+    return Agent(place, *options, **{"LORE_SURFACES": "", **settings})
+
+
+@pytest.mark.parametrize("how", BROKEN)
+@pytest.mark.parametrize("options", [(), ("--standalone",)], ids=["through the daemon", "standalone"])
+def test_broken_settings_are_told_to_the_agent_and_once_corrected_the_tools_work(
+    place: Place, how: str, options: tuple[str, ...]
+) -> None:
+    settings = Path(place.home, "config.toml")
+    text, complaint = BROKEN[how]
+    settings.write_text(text)
+    with agent_of(place, *options, LORE_EMBEDDING_MODEL="") as agent:
+        agent.greet()
+        assert [tool["name"] for tool in agent.ask("tools/list")["result"]["tools"]] == TREE
+        refused = said(agent.ask("tools/call", {"name": "list_roots", "arguments": {}}))
+        assert complaint in refused
+        settings.write_text("embedding_model = 'hash'\n")
+        kept = agent.call("store", content="a thing", depth=0)["id"]
+        assert agent.call("read", id=kept)["content"] == "a thing"
+    with agent_of(place, *options, LORE_EMBEDDING_MODEL="") as agent:
+        assert agent.greet().call("read", id=kept)["content"] == "a thing"
+
+
+@pytest.mark.parametrize("era", ["legacy", "modern"])
+def test_both_eras_of_the_protocol_are_answered(place: Place, era: str) -> None:
+    Path(place.home, "config.toml").write_text("idle_minutes = 'long'\n")
+    with Agent(place, era=era) as agent:
+        assert "idle_minutes" in said(
+            agent.greet().ask("tools/call", {"name": "read_graph", "arguments": {}})
+        )
+
+
+def test_the_instructions_say_what_is_wrong(place: Place) -> None:
+    Path(place.home, "config.toml").write_text("idle_minutes = 'long'\n")
+    with agent_of(place) as agent:
+        about = {"name": "test", "version": "0"}
+        parameters = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": about}
+        assert (
+            "idle_minutes must be a number" in agent.ask("initialize", parameters)["result"]["instructions"]
+        )
+
+
+def test_unknown_surfaces_are_named_to_the_agent(place: Place) -> None:
+    with agent_of(place, "--surfaces", "cube") as agent:
+        refused = said(agent.greet().ask("tools/call", {"name": "list_roots", "arguments": {}}))
+        assert "unknown surfaces: cube; known: graph, official" in refused
+
+
+def test_a_daemon_with_other_settings_is_not_gone_around(place: Place) -> None:
+    """Two embedding models on one store would each embed everything again."""
+    with agent_of(place) as agent, agent_of(place, LORE_EMBEDDING_MODEL="gte-small") as other:
+        agent.greet().call("list_roots")
+        refused = said(other.greet().ask("tools/call", {"name": "list_roots", "arguments": {}}))
+        assert "the daemon runs with embedding_model 'hash'" in refused
+
+
+def test_ignored_settings_go_to_stderr_and_the_log_and_the_tools_work(place: Place) -> None:
+    Path(place.home, "config.toml").write_text("[ingestion]\nbatch_size = 20\n[remote]\nurl = 'x'\n")
+    with agent_of(place, LORE_NAMSPACE="mine") as agent:
+        agent.greet().call("list_roots")
+        stderr = agent.process.stderr
+        assert stderr
+        lines = [until(stderr.readline).decode() for _ in range(3)]
+    assert "ingestion.batch_size is not used" in lines[0]
+    assert "remote.url is not used yet" in lines[1]
+    assert "unknown variable LORE_NAMSPACE is ignored; did you mean LORE_NAMESPACE?" in lines[2]
+    assert "remote.url is not used yet" in Path(place.log).read_text()
