@@ -250,7 +250,7 @@ class Hit:
     """A memory that was found, and why. score = fade x the sum of the signals' points.
 
     breadcrumb: what the memories above it are called, from the root down. via: the name or the link by which
-    a deep search came to it.
+    a deep search came to it. sources: ids of the turns that it stands for.
     """
 
     memory: Memory
@@ -260,6 +260,7 @@ class Hit:
     fade: float = 1.0
     breadcrumb: tuple[str, ...] = ()
     via: str = ""
+    sources: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,7 @@ from lore.engine.known import Known, known
 from lore.engine.link import link, unlink
 from lore.engine.nights import retried, staged
 from lore.engine.rate import Rated, Rating, rate
-from lore.engine.read import explore, ids_like, look_at, read, roots
+from lore.engine.read import explore, ids_like, look_at, read, read_many, roots
 from lore.engine.recall import recall
 from lore.engine.reflect import Reflected, Reflection, reflect, sessions
 from lore.engine.release import release
@@ -155,6 +155,10 @@ class Lore:
     def read(self, id: str) -> Reading:
         """One memory with its place and ties; this strengthens it and wakes its neighbours a little."""
         return read(id, store=self.store, reader=self._reader, now=self.clock())
+
+    def read_many(self, ids: Sequence[str]) -> list[Reading]:
+        """Read several memories at once, in the order given; unknown and forgotten ones are left out."""
+        return read_many(ids, store=self.store, reader=self._reader, now=self.clock())
 
     def look_at(self, id: str) -> Reading:
         """Like read, without counting as use."""
