@@ -192,7 +192,7 @@ def test_several_ids_are_read_at_once_and_a_bad_one_does_not_spoil_the_others(lo
     assert [fragment["id"] for fragment in fragments] == [two, "nonsense", UNKNOWN, one]
     assert fragments[1]["error"] == "Fragment nonsense not found."
     assert "error" in fragments[2]
-    assert fragments[0] == call(lore, "read", id=two).data | {"relevance": fragments[0]["relevance"]}
+    assert fragments[0] == {**call(lore, "read", id=two).data, "relevance": fragments[0]["relevance"]}
 
 
 def test_several_long_memories_are_read_within_a_budget(lore: Lore) -> None:

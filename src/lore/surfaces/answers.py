@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from typing_extensions import TypedDict
 
 from lore.engine import Lore
-from lore.model import Filter, Link, Memory
+from lore.model import Filter, Hit, Link, Memory
 from lore.ranking.excerpt import excerpt
 from lore.surfaces.base import compact
 from lore.text import CHARACTERS_PER_TOKEN, label_of, passage_of, tokens_in
@@ -66,22 +66,27 @@ def fit(
     cut text ends with `rest`: how to get the whole. A budget of 0 is no limit.
     """
     wholes = [show(item, uncut) for item in items]
-    costs = [_cost(entry) for entry in wholes]
+    costs = [cost(entry) for entry in wholes]
     if not budget_tokens or sum(costs) <= budget_tokens:
         return Fitted(wholes, 0, budget_tokens)
-    frames = [_cost(show(item, _emptied)) for item in items]
+    frames = [cost(show(item, _emptied)) for item in items]
     reserved = sum(map(_least, costs, frames))
     room = budget_tokens
     entries: list[Entry] = []
-    for item, whole, cost, frame in zip(items, wholes, costs, frames, strict=True):
-        reserved -= _least(cost, frame)
+    for item, whole, size, frame in zip(items, wholes, costs, frames, strict=True):
+        reserved -= _least(size, frame)
         free = room - reserved
-        entry = whole if cost <= free else _shortened(item, show, query, rest, free - frame, free)
-        room -= _cost(entry)
+        entry = whole if size <= free else _shortened(item, show, query, rest, free - frame, free)
+        room -= cost(entry)
         if entries and room < 0:
             break
         entries.append(entry)
     return Fitted(entries, len(items) - len(entries), budget_tokens)
+
+
+def fit_list(items: Sequence[Item], budget_tokens: int) -> Fitted[Item]:
+    """The first items, in at most `budget_tokens` of JSON; none of them is cut."""
+    return fit(items, lambda item, cut: item, query="", budget_tokens=budget_tokens, rest="")
 
 
 def passage(memory: Memory, query: str) -> str:
@@ -98,6 +103,12 @@ def text_of(memory: Memory) -> str:
     """The text of a memory with its title; an entity, whose content is its name, with its observations."""
     text = passage_of(memory.title, "", memory.content, "")
     return f"{text}\n{memory.context}" if memory.kind == "entity" and memory.context else text
+
+
+def origin(hit: Hit) -> dict[str, Any]:
+    """Project of a memory and the turns that it stands for, without those that are empty."""
+    parts = {"project": hit.memory.project, "sources": list(hit.sources)}
+    return {name: value for name, value in parts.items() if value}
 
 
 def day(at: float) -> str:
@@ -123,6 +134,11 @@ def outdated(lore: Lore, memories: Iterable[Memory]) -> dict[str, Outdated]:
     return marks
 
 
+def cost(entry: object) -> int:
+    """Tokens of an entry as JSON, with the comma behind it."""
+    return tokens_in(compact(entry)) + 1
+
+
 def _replacement(id: str, labels: dict[str, str], at: float) -> Replacement:
     return Replacement(id=id, label=labels.get(id, ""), date=day(at))
 
@@ -132,9 +148,9 @@ def _updating(links: Iterable[Link]) -> dict[str, Link]:
     return {link.target: link for link in links if link.type in UPDATES or link.kind == "supersedes"}
 
 
-def _least(cost: int, frame: int) -> int:
+def _least(size: int, frame: int) -> int:
     """Tokens of an entry whose texts are cut to a passage."""
-    return min(cost, frame + PASSAGE_TOKENS)
+    return min(size, frame + PASSAGE_TOKENS)
 
 
 def _shortened(
@@ -143,7 +159,7 @@ def _shortened(
     """As much of the matching passage as there is room for; not less than a passage."""
     width = max(PASSAGE_WIDTH, (room - PASSAGE_TOKENS // 4) * CHARACTERS_PER_TOKEN)
     entry = show(item, lambda text: _cut(text, query, width, rest))
-    if width == PASSAGE_WIDTH or _cost(entry) <= most:
+    if width == PASSAGE_WIDTH or cost(entry) <= most:
         return entry
     return show(item, lambda text: _cut(text, query, PASSAGE_WIDTH, rest))
 
@@ -161,7 +177,3 @@ def uncut(text: str) -> str:
 
 def _emptied(text: str) -> str:
     return ""
-
-
-def _cost(entry: object) -> int:
-    return tokens_in(compact(entry)) + 1

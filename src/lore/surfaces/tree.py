@@ -19,6 +19,8 @@ from lore.surfaces.answers import (
     body_of,
     day,
     fit,
+    fit_list,
+    origin,
     outdated,
     passage,
     uncut,
@@ -162,7 +164,7 @@ def list_roots(
     roots = [Root(id=root.memory.id, children_count=root.children_count) for root in lore.roots(limit)]
     if not roots:
         return Reply(RootsAnswer(roots=[], notes=["No knowledge stored yet."]), ("No knowledge stored yet.",))
-    fitted = fit(roots, lambda root, cut: root, query="", budget_tokens=lore.tuning.answer_tokens, rest="")
+    fitted = fit_list(roots, lore.tuning.answer_tokens)
     notes = fitted.notes("search for what you need")
     return Reply(RootsAnswer(roots=fitted.entries, notes=notes), (compact(fitted.entries), *notes))
 
@@ -313,11 +315,9 @@ def _about(hit: Hit) -> dict[str, Any]:
     about = {
         "label": "" if body_of(memory).startswith(memory.title) else memory.title,
         "date": day(memory.created_at),
-        "project": memory.project,
         "source": " ".join(part for part in (memory.source, role) if part),
-        "sources": list(hit.sources),
     }
-    return {name: value for name, value in about.items() if value}
+    return {name: value for name, value in about.items() if value} | origin(hit)
 
 
 def _reply(results: list[dict[str, Any]], notes: list[str], nothing: str) -> Reply:
