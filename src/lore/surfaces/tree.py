@@ -116,7 +116,7 @@ def search(
     ] = False,
     detail: Annotated[
         Detail,
-        Field(description="ids; preview: date, project, matching passage; full: contents in budget_tokens."),
+        Field(description="preview (try first): matching passage, date; full: contents, in budget_tokens."),
     ] = "ids",
     budget_tokens: Annotated[int, Field(description="For detail=full.")] = FULL_TOKENS,
 ) -> Reply:
