@@ -9,9 +9,9 @@ import pytest
 
 from lore import Draft, Lore, Tie
 from lore.clock import Clock
-from lore.model import Cause
+from lore.model import Cause, Hit
 from lore.surfaces import SURFACES, instructions_of, surfaces_named
-from lore.surfaces.answers import Cut, fit
+from lore.surfaces.answers import Cut, fit, origin
 from lore.text import tokens_in
 
 FILLER = "The quick brown fox jumps over the lazy dog again and again. " * 330
@@ -119,6 +119,20 @@ def test_the_budget_is_a_setting_and_zero_is_no_limit(large: Lore) -> None:
 def _titles(lore: Lore, query: str, limit: int) -> list[dict[str, Any]]:
     asked = {"query": query, "format": "title", "limit": limit}
     return list(call(lore, "scored", "lore_search", asked).data["results"])
+
+
+def test_a_large_note_that_is_refused_as_a_duplicate_is_not_repeated_whole(lore: Lore) -> None:
+    note = {"title": "fox", "content": FILLER}
+    asked = {"memories": [note, note | {"title": "the fox"}]}
+    [duplicate] = call(lore, "scored", "lore_insert", asked).data["duplicates"]
+    assert len(duplicate["existing_memory"]["content"]) < 400
+
+
+def test_a_hit_says_which_project_and_turns_it_comes_from(lore: Lore) -> None:
+    memory = lore.remember(Draft(content="x", project="github.com/acme/shop"))
+    hit = Hit(memory=memory, score=1.0, signals={}, relevance=1.0, sources=("turn-1",))
+    assert origin(hit) == {"project": "github.com/acme/shop", "sources": ["turn-1"]}
+    assert origin(replace(hit, memory=replace(memory, project=""), sources=())) == {}
 
 
 # --- fit

@@ -118,9 +118,9 @@ class Lore:
         """The sessions that have been reflected on, latest first."""
         return sessions(self._reader)
 
-    def links(self, ids: Sequence[str]) -> list[Link]:
-        """The active links that touch any of these memories, oldest first; counts as no use."""
-        return self._reader.links(ids)
+    def links(self, ids: Sequence[str], kinds: Sequence[str] = ()) -> list[Link]:
+        """The active links of these kinds that touch any of these memories, oldest first; no use."""
+        return self._reader.links(ids, kinds)
 
     def recall(
         self, where: Filter, limit: int = 10, choose: Order = "newest", show: Order | None = None

@@ -21,6 +21,7 @@ FETCH_FACTOR = 2
 """Memories that are fetched by their ids share this many times the tokens of a search's answer."""
 UPDATES = frozenset({"updates", "supersedes"})
 """Types of links whose source is newer than their target."""
+UPDATE_KINDS = ("associative", "relation", "supersedes")
 
 Item = TypeVar("Item")
 Entry = TypeVar("Entry")
@@ -65,15 +66,15 @@ def fit(
     whole, beside the passages of those behind it, is cut to the passage that matches the query. The mark of a
     cut text ends with `rest`: how to get the whole. A budget of 0 is no limit.
     """
-    wholes = [show(item, uncut) for item in items]
+    if not budget_tokens:
+        return Fitted([show(item, uncut) for item in items], 0, budget_tokens)
+    frames = _frames(items, show, budget_tokens)
+    wholes = [show(item, uncut) for item, _ in zip(items, frames, strict=False)]
     costs = [cost(entry) for entry in wholes]
-    if not budget_tokens or sum(costs) <= budget_tokens:
-        return Fitted(wholes, 0, budget_tokens)
-    frames = [cost(show(item, _emptied)) for item in items]
     reserved = sum(map(_least, costs, frames))
     room = budget_tokens
     entries: list[Entry] = []
-    for item, whole, size, frame in zip(items, wholes, costs, frames, strict=True):
+    for item, whole, size, frame in zip(items, wholes, costs, frames, strict=False):
         reserved -= _least(size, frame)
         free = room - reserved
         entry = whole if size <= free else _shortened(item, show, query, rest, free - frame, free)
@@ -89,7 +90,14 @@ def fit_list(items: Sequence[Item], budget_tokens: int) -> Fitted[Item]:
     return fit(items, lambda item, cut: item, query="", budget_tokens=budget_tokens, rest="")
 
 
-def passage(memory: Memory, query: str) -> str:
+def shorten(text: str, query: str, rest: str, width: int = PASSAGE_WIDTH) -> str:
+    """The passage that matches and a mark that ends with `rest`: how to get the whole. Short texts stay."""
+    if len(text) <= width:
+        return text
+    return f"{excerpt(text, query, width)} [cut from {len(text):,} characters; {rest}]"
+
+
+def passage_in(memory: Memory, query: str) -> str:
     """The part of a memory's text that matches the query."""
     return excerpt(body_of(memory), query, PASSAGE_WIDTH)
 
@@ -119,7 +127,9 @@ def day(at: float) -> str:
 def outdated(lore: Lore, memories: Iterable[Memory]) -> dict[str, Outdated]:
     """Of the memories that something newer replaces or updates, by id: what, and since when."""
     memories = list(memories)
-    links = _updating(lore.links([memory.id for memory in memories]))
+    links = _updating(
+        lore.links([memory.id for memory in memories], ("associative", "relation", "supersedes"))
+    )
     newer = {memory.superseded_by for memory in memories if memory.superseded_by}
     newer |= {link.source for link in links.values()}
     found = lore.select(Filter(ids=tuple(newer), superseded=True), len(newer)) if newer else []
@@ -148,6 +158,16 @@ def _updating(links: Iterable[Link]) -> dict[str, Link]:
     return {link.target: link for link in links if link.type in UPDATES or link.kind == "supersedes"}
 
 
+def _frames(items: Iterable[Item], show: Callable[[Item, Cut], object], budget_tokens: int) -> list[int]:
+    """Tokens of the entries without their long texts, up to the first that cannot fit."""
+    frames: list[int] = []
+    for item in items:
+        frames.append(cost(show(item, _emptied)))
+        if sum(frames) > budget_tokens:
+            break
+    return frames
+
+
 def _least(size: int, frame: int) -> int:
     """Tokens of an entry whose texts are cut to a passage."""
     return min(size, frame + PASSAGE_TOKENS)
@@ -158,16 +178,10 @@ def _shortened(
 ) -> Entry:
     """As much of the matching passage as there is room for; not less than a passage."""
     width = max(PASSAGE_WIDTH, (room - PASSAGE_TOKENS // 4) * CHARACTERS_PER_TOKEN)
-    entry = show(item, lambda text: _cut(text, query, width, rest))
+    entry = show(item, lambda text: shorten(text, query, rest, width))
     if width == PASSAGE_WIDTH or cost(entry) <= most:
         return entry
-    return show(item, lambda text: _cut(text, query, PASSAGE_WIDTH, rest))
-
-
-def _cut(text: str, query: str, width: int, rest: str) -> str:
-    if len(text) <= width:
-        return text
-    return f"{excerpt(text, query, width)} [cut from {len(text):,} characters; {rest}]"
+    return show(item, lambda text: shorten(text, query, rest))
 
 
 def uncut(text: str) -> str:

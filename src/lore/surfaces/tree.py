@@ -1,5 +1,6 @@
 """tree: knowledge as abstraction trees; search gives ids, read gives content, and so on downward."""
 
+import functools
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from typing import Annotated, Any, Literal
@@ -22,7 +23,7 @@ from lore.surfaces.answers import (
     fit_list,
     origin,
     outdated,
-    passage,
+    passage_in,
     uncut,
 )
 from lore.surfaces.base import Reply, Surface, compact
@@ -287,22 +288,22 @@ def _found(
     lore: Lore, answer: Answer, query: str, detail: Detail, budget_tokens: int
 ) -> Fitted[dict[str, Any]]:
     """The results as `detail` wants them: ids, with a passage, or with content."""
-    newer = {} if detail == "ids" else outdated(lore, [hit.memory for hit in answer.hits])
+    memories = {hit.memory.id: hit.memory for hit in answer.hits}
+    newer = {} if detail == "ids" else outdated(lore, memories.values())
+    passage = functools.cache(lambda memory_id: passage_in(memories[memory_id], query))
 
     def show(hit: Hit, cut: Cut) -> dict[str, Any]:
-        memory = hit.memory
+        id = hit.memory.id
         place = {
-            "id": memory.id,
+            "id": id,
             "score": round(hit.score, 4),
-            "depth": memory.depth,
+            "depth": hit.memory.depth,
             "breadcrumb": list(hit.breadcrumb),
         }
         if detail == "ids":
             return place
-        text = (
-            {"passage": passage(memory, query)} if detail == "preview" else {"content": cut(body_of(memory))}
-        )
-        return {**place, **_about(hit), **newer.get(memory.id, {}), **text}
+        text = {"passage": passage(id)} if detail == "preview" else {"content": cut(body_of(hit.memory))}
+        return {**place, **_about(hit), **newer.get(id, {}), **text}
 
     budget = budget_tokens if detail == "full" else lore.tuning.answer_tokens
     return fit(answer.hits, show, query=query, budget_tokens=budget, rest=WHOLE)

@@ -34,6 +34,8 @@ LINK_SCHEMA = {
 """A new link as tools/list describes it; one that is wrong is an entry in `errors`, the others are kept."""
 SOURCE_TYPES = ("observed", "inferred", "user_stated", "consolidated", "injected")
 UNKNOWN_SOURCE = "unknown"
+WHOLE = "lore_search with ids of it alone for all"
+"""How to get the whole of a content that was cut."""
 BLANK = {"content": ""}
 """What is remembered about a note that was given no content of its own."""
 

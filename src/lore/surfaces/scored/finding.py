@@ -15,6 +15,7 @@ from lore.surfaces.scored.dialect import (
     SCORED,
     SOURCE_TYPES,
     UNKNOWN_SOURCE,
+    WHOLE,
     known_source_type,
     link_shown,
     memory_shown,
@@ -22,8 +23,6 @@ from lore.surfaces.scored.dialect import (
     name_of,
     reply,
 )
-
-WHOLE = "fetch its id alone for all"
 
 
 class Search(Arguments):

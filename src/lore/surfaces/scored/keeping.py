@@ -11,11 +11,13 @@ from lore.engine.known import Known
 from lore.engine.suggest import RELATION
 from lore.errors import Duplicate, Invalid, LoreError
 from lore.model import Draft, Filter, Link, Memory, Tie
+from lore.surfaces.answers import shorten
 from lore.surfaces.base import Arguments, Reply
 from lore.surfaces.scored.dialect import (
     BLANK,
     LINK_SCHEMA,
     SCORED,
+    WHOLE,
     known_relation,
     known_source_type,
     memory_shown,
@@ -179,9 +181,10 @@ def _kept(lore: Lore, draft: Draft) -> Memory | Duplicate:
 
 
 def _duplicate(new: NewMemory, twin: Memory, similarity: float) -> dict[str, Any]:
+    existing = memory_shown(twin)
     return {
         "input_title": new.title,
-        "existing_memory": memory_shown(twin),
+        "existing_memory": existing | {"content": shorten(existing["content"], new.title, WHOLE)},
         "similarity": round(similarity, 4),
     }
 
