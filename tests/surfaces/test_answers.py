@@ -11,7 +11,7 @@ from lore import Draft, Lore, Tie
 from lore.clock import Clock
 from lore.model import Cause, Hit
 from lore.surfaces import SURFACES, instructions_of, surfaces_named
-from lore.surfaces.answers import Cut, fit, origin
+from lore.surfaces.answers import Cut, fit, origin, shorten
 from lore.text import tokens_in
 
 FILLER = "The quick brown fox jumps over the lazy dog again and again. " * 330
@@ -136,16 +136,17 @@ def test_a_hit_says_which_project_and_turns_it_comes_from(lore: Lore) -> None:
 
 
 # --- fit
-def test_the_first_items_are_whole_as_long_as_passages_of_the_others_fit() -> None:
+def test_short_items_are_whole_and_long_ones_share_the_rest_evenly() -> None:
     def show(text: str, cut: Cut) -> dict[str, str]:
         return {"content": cut(text)}
 
     short, long = "word " * 40, "other words " * 700
-    fitted = fit([short, long, short, long], show, query="", budget_tokens=1_000, rest="ask again")
-    contents = [entry["content"] for entry in fitted.entries]
-    assert [len(content) > 500 for content in contents] == [False, True, False, False]
-    assert (contents[0], contents[2]) == (short, short)
-    assert contents[3].endswith("[cut from 8,400 characters; ask again]")
+    fitted = fit([long, short, long], show, query="", budget_tokens=1_000, rest="ask again")
+    first, second, third = (entry["content"] for entry in fitted.entries)
+    assert second == short
+    assert first == third
+    assert 1_500 < len(first) < 2_000
+    assert first.endswith("[cut from 8,400 characters; ask again]")
     assert fitted.notes("") == []
 
 
@@ -153,6 +154,10 @@ def test_an_answer_is_never_empty_for_its_length() -> None:
     fitted = fit(["x" * 9_000] * 3, lambda text, cut: cut(text), query="", budget_tokens=1, rest="")
     assert (len(fitted.entries), fitted.left_out) == (1, 2)
     assert fitted.notes("ask again") == ["2 more did not fit in 1 tokens; ask again."]
+
+
+def test_a_text_is_not_cut_where_the_mark_would_be_longer_than_the_rest() -> None:
+    assert shorten("word " * 62, "", "ask again") == "word " * 62
 
 
 # --- what was replaced

@@ -15,8 +15,8 @@ from lore.text import CHARACTERS_PER_TOKEN, label_of, passage_of, tokens_in
 
 PASSAGE_WIDTH = 300
 """Characters of a text that is cut to the passage that matches the query."""
-PASSAGE_TOKENS = 100
-"""Tokens of such a passage with its mark."""
+MARK_TOKENS = 25
+"""Tokens of the mark of a text that was cut."""
 FETCH_FACTOR = 2
 """Memories that are fetched by their ids share this many times the tokens of a search's answer."""
 UPDATES = frozenset({"updates", "supersedes"})
@@ -62,22 +62,19 @@ def fit(
 ) -> Fitted[Entry]:
     """Show the items, best first, in at most `budget_tokens` of JSON; the first one is always there.
 
-    `show` makes an entry of an item and passes its long texts through a `Cut`. An item that does not fit
-    whole, beside the passages of those behind it, is cut to the passage that matches the query. The mark of a
-    cut text ends with `rest`: how to get the whole. A budget of 0 is no limit.
+    `show` makes an entry of an item and passes its long texts through a `Cut`. Items share the room evenly:
+    short ones are whole and leave their room to longer ones, which are cut to the passage that matches the
+    query. The mark of a cut text ends with `rest`: how to get the whole. A budget of 0 is no limit.
     """
     if not budget_tokens:
         return Fitted([show(item, uncut) for item in items], 0, budget_tokens)
     frames = _frames(items, show, budget_tokens)
     wholes = [show(item, uncut) for item, _ in zip(items, frames, strict=False)]
-    costs = [cost(entry) for entry in wholes]
-    reserved = sum(map(_least, costs, frames))
-    room = budget_tokens
+    texts = [cost(whole) - frame for whole, frame in zip(wholes, frames, strict=True)]
+    share, room = _share(texts, budget_tokens - sum(frames)), budget_tokens
     entries: list[Entry] = []
-    for item, whole, size, frame in zip(items, wholes, costs, frames, strict=False):
-        reserved -= _least(size, frame)
-        free = room - reserved
-        entry = whole if size <= free else _shortened(item, show, query, rest, free - frame, free)
+    for item, whole, size in zip(items, wholes, texts, strict=False):
+        entry = whole if size <= share else _shortened(item, show, query, rest, share)
         room -= cost(entry)
         if entries and room < 0:
             break
@@ -94,7 +91,8 @@ def shorten(text: str, query: str, rest: str, width: int = PASSAGE_WIDTH) -> str
     """The passage that matches and a mark that ends with `rest`: how to get the whole. Short texts stay."""
     if len(text) <= width:
         return text
-    return f"{excerpt(text, query, width)} [cut from {len(text):,} characters; {rest}]"
+    marked = f"{excerpt(text, query, width)} [cut from {len(text):,} characters; {rest}]"
+    return min(marked, text, key=len)
 
 
 def passage_in(memory: Memory, query: str) -> str:
@@ -168,18 +166,21 @@ def _frames(items: Iterable[Item], show: Callable[[Item, Cut], object], budget_t
     return frames
 
 
-def _least(size: int, frame: int) -> int:
-    """Tokens of an entry whose texts are cut to a passage."""
-    return min(size, frame + PASSAGE_TOKENS)
+def _share(sizes: Sequence[int], room: int) -> int:
+    """The most tokens that each text may have so that all of them fit the room."""
+    for place, size in enumerate(sorted(sizes)):
+        share = room // (len(sizes) - place)
+        if size > share:
+            return share
+        room -= size
+    return max(sizes, default=0)
 
 
-def _shortened(
-    item: Item, show: Callable[[Item, Cut], Entry], query: str, rest: str, room: int, most: int
-) -> Entry:
-    """As much of the matching passage as there is room for; not less than a passage."""
-    width = max(PASSAGE_WIDTH, (room - PASSAGE_TOKENS // 4) * CHARACTERS_PER_TOKEN)
+def _shortened(item: Item, show: Callable[[Item, Cut], Entry], query: str, rest: str, share: int) -> Entry:
+    """As much of the matching passage as the share holds; not less than a passage."""
+    width = max(PASSAGE_WIDTH, (share - MARK_TOKENS) * CHARACTERS_PER_TOKEN)
     entry = show(item, lambda text: shorten(text, query, rest, width))
-    if width == PASSAGE_WIDTH or cost(entry) <= most:
+    if width == PASSAGE_WIDTH or cost(entry) - cost(show(item, _emptied)) <= share:
         return entry
     return show(item, lambda text: shorten(text, query, rest))
 
