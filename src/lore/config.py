@@ -23,12 +23,14 @@ NAMESPACE_LIMIT = 100
 class Tuning:
     """The numbers of the dialects that a user may set; the defaults are the dialects' own.
 
+    answer_tokens: the most that one answer to an agent holds, twice as much if it asks by ids; 0: no limit.
     auto_link_k 0: no links without being asked. suggest_interval_hours 0: no sweeps. import_roots: the
     folders, comma-separated, from which a tool may import files. ranking: `lore` (one evidence for all
     dialects) or `reference` (the formulas that they publish).
     """
 
     ranking: str = "lore"
+    answer_tokens: int = 4_000
     search_limit: int = 10
     duplicate_threshold: float = 0.85
     decay_lambda: float = 0.0077

@@ -251,7 +251,7 @@ class Hit:
 
     breadcrumb: what the memories above it are called, from the root down. via: the name or the link by which
     a deep search came to it. evidence: the signals that decide how well it matches, where the score has a
-    signal `match`.
+    signal `match`. sources: ids of the turns that it stands for.
     """
 
     memory: Memory
@@ -262,6 +262,7 @@ class Hit:
     breadcrumb: tuple[str, ...] = ()
     via: str = ""
     evidence: Mapping[str, Signal] = field(default_factory=dict)
+    sources: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

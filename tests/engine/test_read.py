@@ -155,3 +155,14 @@ def test_a_depth_that_makes_no_sense_is_refused(depth: int, lore: Lore) -> None:
     root = keep(lore, "root")
     with pytest.raises(Invalid, match="depth"):
         lore.explore(root, depth=depth)
+
+
+def test_several_memories_are_read_at_once_and_unknown_ones_left_out(lore: Lore) -> None:
+    root = keep(lore, "root")
+    child, gone = keep(lore, "child", root), keep(lore, "gone", root)
+    lore.forget([gone])
+    alone, together = lore.look_at(child), lore.read_many([child, "nonsense", gone, root, child])
+    assert [reading.memory.id for reading in together] == [child, root]
+    assert together[0] == alone
+    assert lore.look_at(child).memory.access_count == lore.look_at(root).memory.access_count == 1
+    assert lore.look_at(child).relevance > alone.relevance

@@ -7,6 +7,8 @@ import pytest
 from lore import Draft, Lore, NotFound, Tie
 from lore.clock import Clock
 from lore.engine.background import Sweeping
+from lore.engine.suggest import Swept, sweep, sweepable
+from lore.model import Cause
 
 WALRUS = "the Walrus Project ships in May with config.py"
 ALIKE = "the Walrus Project ships in June with config.py"
@@ -77,20 +79,35 @@ def test_an_unknown_memory_is_named(lore: Lore) -> None:
 
 
 # --- sweeps
+def swept_by(lore: Lore) -> Swept:
+    """A sweep over all memories of a reader."""
+    reader = lore.store.reader(lore.namespace)
+    return sweep(
+        sweepable(reader),
+        store=lore.store,
+        reader=reader,
+        sense=lore.sense,
+        namespace=lore.namespace,
+        cause=Cause(verb="sweep"),
+        now=lore.clock(),
+        tuning=lore.tuning,
+    )
+
+
 def test_a_sweep_proposes_each_pair_once(lore: Lore) -> None:
     pair = sorted([keep(lore, WALRUS), keep(lore, ALIKE)])
     keep(lore, "zebras graze quietly")
-    swept = lore.sweep()
+    swept = swept_by(lore)
     assert (swept.scanned, swept.suggested) == (3, 1)
     [suggestion] = lore.suggestions(10)
     assert [suggestion.source, suggestion.target] == pair
-    assert lore.sweep().suggested == 0
+    assert swept_by(lore).suggested == 0
     assert lore.count_suggestions() == 1
 
 
 def test_an_accepted_suggestion_becomes_a_link(lore: Lore) -> None:
     one, other = keep(lore, WALRUS), keep(lore, ALIKE)
-    lore.sweep()
+    swept_by(lore)
     [suggestion] = lore.suggestions(10)
     [reviewed] = lore.review([suggestion.id], accepted=True)
     [link] = lore.links([one])
@@ -105,18 +122,18 @@ def test_an_accepted_suggestion_becomes_a_link(lore: Lore) -> None:
 
 def test_a_rejected_suggestion_never_comes_back_but_may_still_be_accepted(lore: Lore, clock: Clock) -> None:
     keep(lore, WALRUS), keep(lore, ALIKE)
-    lore.sweep()
+    swept_by(lore)
     [suggestion] = lore.suggestions(10)
     assert lore.review([suggestion.id], accepted=False)[0].outcome == "rejected"
     clock.sleep(days=40)
-    assert (lore.sweep().suggested, lore.suggestions(10)) == (0, [])
+    assert (swept_by(lore).suggested, lore.suggestions(10)) == (0, [])
     assert lore.review([suggestion.id], accepted=False)[0].why == "already rejected"
     assert lore.review([suggestion.id], accepted=True)[0].outcome == "accepted"
 
 
 def test_what_cannot_be_judged_is_skipped(lore: Lore) -> None:
     one, _ = keep(lore, WALRUS), keep(lore, ALIKE)
-    lore.sweep()
+    swept_by(lore)
     [suggestion] = lore.suggestions(10)
     lore.forget([one])
     assert [item.why for item in lore.review(["nobody", suggestion.id], accepted=True)] == [
@@ -128,26 +145,26 @@ def test_what_cannot_be_judged_is_skipped(lore: Lore) -> None:
 
 def test_what_nobody_judges_expires(lore: Lore, clock: Clock) -> None:
     keep(lore, WALRUS), keep(lore, ALIKE)
-    lore.sweep()
+    swept_by(lore)
     clock.sleep(days=31)
-    assert lore.sweep().expired == 1
+    assert swept_by(lore).expired == 1
 
 
 def test_a_sweep_respects_namespaces(lore: Lore) -> None:
     keep(lore.within("ada"), WALRUS)
     keep(lore.within("bob"), ALIKE)
-    assert [lore.within(name).sweep().suggested for name in ("ada", "bob", "shared")] == [0, 0, 0]
+    assert [swept_by(lore.within(name)).suggested for name in ("ada", "bob", "shared")] == [0, 0, 0]
     keep(lore, f"{WALRUS} shared")
-    assert lore.within("ada").sweep().suggested == 1
+    assert swept_by(lore.within("ada")).suggested == 1
     assert lore.within("bob").suggestions(10) == []
 
 
 def test_a_sweep_leaves_alone_what_has_no_vector_yet(lore: Lore) -> None:
     keep(lore, WALRUS)
     lore.remember(Draft(content=ALIKE))
-    assert (lore.sweep().scanned, lore.count_suggestions()) == (1, 0)
+    assert (swept_by(lore).scanned, lore.count_suggestions()) == (1, 0)
     lore.settle()
-    assert lore.sweep().suggested == 1
+    assert swept_by(lore).suggested == 1
 
 
 # --- sweeping in the background

@@ -8,8 +8,10 @@ import pytest
 
 from lore import Draft, Invalid, Lore, LoreError, NotFound, Tie
 from lore.clock import Clock
+from lore.model import Cause
 from lore.ranking.policy import REFERENCE
 from lore.surfaces import SURFACES, Reply
+from lore.text import tokens_in
 
 TOOLS = SURFACES["tree"].tools
 
@@ -43,6 +45,8 @@ def test_parameters_and_defaults_are_those_of_the_dialect() -> None:
         "parent_id": None,
         "limit": 10,
         "deep": False,
+        "detail": "ids",
+        "budget_tokens": 1_000,
     }
     assert TOOLS["list_roots"].input_schema["properties"]["limit"]["default"] == 20
     assert TOOLS["store"].input_schema["properties"]["depth"]["default"] == 1
@@ -130,7 +134,100 @@ def test_searching_ids_is_no_use(lore: Lore) -> None:
     assert lore.look_at(id).memory.access_count == 0
 
 
+FILLER = "Nothing of interest happened on this day at all. " * 40
+
+
+def noted(lore: Lore, number: int) -> str:
+    """A long memory that says one thing about ferries in its middle."""
+    content = f"{FILLER}Ferry {number} leaves from pier {number}00. {FILLER}"
+    return lore.remember(Draft(content=content, title=f"Log {number}", at_once=True)).id
+
+
+def test_a_preview_shows_the_matching_passage_with_date_project_and_origin(lore: Lore) -> None:
+    ferry = lore.remember(
+        Draft(
+            content=f"{FILLER}The ferry leaves from pier 9. {FILLER}",
+            title="Harbour log",
+            source="codex",
+            project="github.com/acme/harbour",
+            at_once=True,
+        )
+    )
+    reply = call(lore, "search", query="which pier does the ferry leave from", detail="preview")
+    [result] = reply.data["results"]
+    assert "The ferry leaves from pier 9." in result["passage"]
+    assert len(result["passage"]) <= 300
+    about = {
+        "label": "Harbour log",
+        "date": "2026-01-01",
+        "project": "github.com/acme/harbour",
+        "source": "codex",
+    }
+    assert about.items() <= result.items()
+    assert lore.look_at(ferry.id).memory.access_count == 0
+
+
+def test_ten_passages_fit_where_two_whole_memories_would(lore: Lore) -> None:
+    for number in range(10):
+        noted(lore, number)
+    reply = call(lore, "search", query="which pier does the ferry leave from", detail="full")
+    contents = [result["content"] for result in reply.data["results"]]
+    assert tokens_in(reply.text[0]) <= 1_000
+    assert len(contents) > 5
+    assert all("leaves from pier" in content for content in contents)
+    assert all("[cut from 3," in content and "read its id for all]" in content for content in contents)
+    [note] = reply.data["notes"]
+    assert note.startswith(f"{10 - len(contents)} more did not fit in 1,000 tokens")
+    more = call(lore, "search", query="ferry pier", detail="full", budget_tokens=20_000).data
+    assert (len(more["results"]), more["notes"]) == (10, [])
+    assert all("[cut" not in result["content"] for result in more["results"])
+
+
+def test_full_contents_count_as_a_use(lore: Lore) -> None:
+    id = stored(lore, "quiet fragment", depth=0)
+    found(lore, "quiet fragment", detail="full")
+    assert lore.look_at(id).memory.access_count == 1
+
+
 # --- read
+def test_several_ids_are_read_at_once_and_a_bad_one_does_not_spoil_the_others(lore: Lore) -> None:
+    one, two = stored(lore, "one", depth=0), stored(lore, "two", depth=0)
+    fragments = call(lore, "read", ids=[two, "nonsense", UNKNOWN, one]).data["fragments"]
+    assert [fragment["id"] for fragment in fragments] == [two, "nonsense", UNKNOWN, one]
+    assert fragments[1]["error"] == "Fragment nonsense not found."
+    assert "error" in fragments[2]
+    assert fragments[0] == {**call(lore, "read", id=two).data, "relevance": fragments[0]["relevance"]}
+
+
+def test_several_long_memories_are_read_within_a_budget(lore: Lore) -> None:
+    ids = [stored(lore, "walrus " * 5_000, depth=0) for _ in range(20)]
+    reply = call(lore, "read", ids=ids)
+    assert tokens_in(reply.blocks()[0]) <= 8_000
+    assert len(reply.data["fragments"]) == 20
+    assert "[cut from 35,000 characters; read it alone for all]" in reply.data["fragments"][1]["content"]
+    assert call(lore, "read", ids=ids[:1]).data["fragments"][0]["content"] == "walrus " * 5_000
+
+
+def test_a_reading_lists_the_first_children_and_says_how_many_there_are(lore: Lore) -> None:
+    root = stored(lore, "root", depth=0)
+    lore.remember_all([Draft(content=f"child {n}", parent=root) for n in range(120)])
+    reading = call(lore, "read", id=root).data
+    assert len(reading["children"]) == 100
+    assert reading["notes"] == [f"{root} has 120 children, 100 are listed; search with parent_id."]
+
+
+def test_a_replaced_fact_says_what_replaced_it_and_when(lore: Lore, clock: Clock) -> None:
+    old, new = stored(lore, "port 4000", depth=0), stored(lore, "port 5000", depth=0)
+    clock.sleep(days=3)
+    with lore.store.transaction(lore.namespace, Cause(verb="test"), lore.clock()) as writer:
+        memory = lore.look_at(old).memory
+        writer.put([replace(memory, superseded_by=new, superseded_at=lore.clock())])
+    by = {"id": new, "label": "port 5000", "date": "2026-01-04"}
+    assert call(lore, "read", id=old).data["replaced_by"] == by
+    assert call(lore, "read", ids=[new, old]).data["fragments"][1]["replaced_by"] == by
+    assert "replaced_by" not in call(lore, "read", id=new).data
+
+
 def test_read_gives_content_and_the_ways_onward(lore: Lore) -> None:
     root = stored(lore, "root concept", depth=0)
     child = stored(lore, "narrower aspect", parent_id=root)
@@ -260,13 +357,22 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("search", {"query": "x", "limit": -3}, "between 1 and 1,000"),
     ("search", {"query": "x", "limit": 10**30}, "between 1 and 1,000"),
     ("search", {"query": "x", "limit": "many"}, "'limit'"),
-    ("search", {"query": "x", "top_k": 3}, "unknown argument 'top_k'; known: deep, limit, parent_id, query"),
+    (
+        "search",
+        {"query": "x", "top_k": 3},
+        "unknown argument 'top_k'; known: budget_tokens, deep, detail",
+    ),
+    ("search", {"query": "x", "detail": "all"}, "'detail'"),
+    ("search", {"query": "x", "detail": "full", "budget_tokens": 0}, "budget_tokens is 0"),
     ("search", {}, "'query' is missing"),
     ("search", {"query": "x", "parent_id": "nonsense"}, "Invalid parent ID: nonsense"),
     ("search", {"query": "x", "parent_id": UNKNOWN}, f"Fragment {UNKNOWN} not found."),
     ("read", {"id": ""}, "Invalid fragment ID: "),
     ("read", {"id": "é" * 500}, "Invalid fragment ID: é"),
     ("read", {"id": UNKNOWN}, f"Fragment {UNKNOWN} not found."),
+    ("read", {}, "read needs an id"),
+    ("read", {"ids": []}, "read needs an id"),
+    ("read", {"ids": [f"{n}" for n in range(51)]}, "51 ids; at most 50"),
     ("list_roots", {"limit": 0}, "between 1 and 1,000"),
     ("store", {"content": ""}, "content is empty"),
     ("store", {"content": "x" * 50_001}, "the limit is 50,000"),

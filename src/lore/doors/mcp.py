@@ -32,7 +32,7 @@ from lore.doors.watching import Audience, Watching
 from lore.engine import Lore
 from lore.environment import folder
 from lore.errors import LoreError
-from lore.surfaces import Surface, Tool, surfaces_named
+from lore.surfaces import Surface, Tool, instructions_of, surfaces_named
 from lore.text import listed, preview
 from lore.version import VERSION
 
@@ -135,7 +135,7 @@ class Offer:
             "lore",
             version=VERSION,
             title="Lore",
-            instructions="\n\n".join(surface.instructions for surface in self._surfaces),
+            instructions=instructions_of(self._surfaces),
             on_list_tools=self._list_tools,
             on_call_tool=self.call_tool,
             on_list_resources=watching.list if watching else None,

@@ -16,7 +16,7 @@ from lore.engine.known import Known, known
 from lore.engine.link import link, unlink
 from lore.engine.nights import retried, staged
 from lore.engine.rate import Rated, Rating, rate
-from lore.engine.read import explore, ids_like, look_at, read, root_of, roots
+from lore.engine.read import explore, ids_like, look_at, read, read_many, root_of, roots
 from lore.engine.recall import recall
 from lore.engine.reflect import Reflected, Reflection, reflect, sessions
 from lore.engine.release import release
@@ -26,7 +26,7 @@ from lore.engine.search import search
 from lore.engine.sense import Sense
 from lore.engine.similar import TextOrVector, similar
 from lore.engine.status import status
-from lore.engine.suggest import Candidate, Reviewed, Suggestion, Swept, recommend, review, sweep, sweepable
+from lore.engine.suggest import Candidate, Reviewed, Suggestion, recommend, review
 from lore.engine.supersede import supersede
 from lore.health import Finding, Staged, Status
 from lore.llm.base import LanguageModel
@@ -120,9 +120,9 @@ class Lore:
         """The sessions that have been reflected on, latest first."""
         return sessions(self._reader)
 
-    def links(self, ids: Sequence[str]) -> list[Link]:
-        """The active links that touch any of these memories, oldest first; counts as no use."""
-        return self._reader.links(ids)
+    def links(self, ids: Sequence[str], kinds: Sequence[str] = ()) -> list[Link]:
+        """The active links of these kinds that touch any of these memories, oldest first; no use."""
+        return self._reader.links(ids, kinds)
 
     def recall(
         self, where: Filter, limit: int = 10, choose: Order = "newest", show: Order | None = None
@@ -157,6 +157,10 @@ class Lore:
     def read(self, id: str) -> Reading:
         """One memory with its place and ties; this strengthens it and wakes its neighbours a little."""
         return read(id, store=self.store, reader=self._reader, now=self.clock())
+
+    def read_many(self, ids: Sequence[str]) -> list[Reading]:
+        """Read several memories at once, in the order given; unknown and forgotten ones are left out."""
+        return read_many(ids, store=self.store, reader=self._reader, now=self.clock())
 
     def look_at(self, id: str) -> Reading:
         """Like read, without counting as use."""
@@ -303,19 +307,6 @@ class Lore:
         cause = self._cause("review")
         return review(
             ids, accepted, store=self.store, namespace=self.namespace, cause=cause, now=self.clock()
-        )
-
-    def sweep(self) -> Swept:
-        """Look at all memories for links worth suggesting, here and now."""
-        return sweep(
-            sweepable(self._reader),
-            store=self.store,
-            reader=self._reader,
-            sense=self.sense,
-            namespace=self.namespace,
-            cause=self._cause("sweep"),
-            now=self.clock(),
-            tuning=self.tuning,
         )
 
     def retry(self, sessions: Sequence[str]) -> list[str]:

@@ -1,14 +1,19 @@
-"""read: take one memory → find its place and ties → reinforce it and lend attention to its neighbours."""
+"""read: take memories → find their places and ties → strengthen them, and lend attention to neighbours."""
 
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from lore.engine.use import count_use
 from lore.errors import Invalid, NotFound
-from lore.model import VERBATIM, Branch, Filter, Memory, Reading
+from lore.model import VERBATIM, Branch, Filter, Reading
 from lore.ranking.decay import relevance
 from lore.ranking.graph import spread
 from lore.store import Reader, Store
 from lore.text import label_of, preview
+
+T = TypeVar("T")
 
 DEEPEST = 100
 """How many levels of a tree are shown at once, at most."""
@@ -16,25 +21,44 @@ DEEPEST = 100
 
 def read(id: str, *, store: Store, reader: Reader, now: float) -> Reading:
     """The memory with its surroundings, as it was before this reading strengthened it."""
-    reading = look_at(id, reader=reader, now=now)
-    edges = [(link.source, link.target, link.weight) for link in reading.links]
-    count_use([id], store=store, now=now, lent=spread(id, edges))
-    return reading
+    readings = read_many([id], store=store, reader=reader, now=now)
+    return _only(readings, id, reader)
+
+
+def read_many(ids: Sequence[str], *, store: Store, reader: Reader, now: float) -> list[Reading]:
+    """Read several memories at once, in the order given; ids that are unknown or forgotten are left out."""
+    readings = _readings(ids, reader, now)
+    lent: Counter[str] = Counter()
+    for reading in readings:
+        edges = [(link.source, link.target, link.weight) for link in reading.links]
+        lent.update(spread(reading.memory.id, edges))
+    count_use([reading.memory.id for reading in readings], store=store, now=now, lent=lent)
+    return readings
 
 
 def look_at(id: str, *, reader: Reader, now: float) -> Reading:
     """The same, without a trace: for pages and reports that must not count as use."""
-    memory = _known(id, reader)
-    way = reader.ancestors([id])[id]
-    above = reader.get(way)
-    return Reading(
-        memory=memory,
-        relevance=relevance(memory, now),
-        parent=way[-1] if way else None,
-        breadcrumb=tuple(label_of(above[up].title, above[up].content) for up in way if up in above),
-        children=tuple(reader.children([id])[id]),
-        links=tuple(reader.links([id])),
-    )
+    return _only(_readings([id], reader, now), id, reader)
+
+
+def _readings(ids: Iterable[str], reader: Reader, now: float) -> list[Reading]:
+    memories = reader.get(ids)
+    found = [memories[id] for id in dict.fromkeys(ids) if id in memories]
+    ways = reader.ancestors([memory.id for memory in found])
+    above = reader.get({up for way in ways.values() for up in way})
+    children = reader.children([memory.id for memory in found])
+    links = reader.links([memory.id for memory in found])
+    return [
+        Reading(
+            memory=memory,
+            relevance=relevance(memory, now),
+            parent=way[-1] if way else None,
+            breadcrumb=tuple(label_of(above[up].title, above[up].content) for up in way if up in above),
+            children=tuple(children[memory.id]),
+            links=tuple(link for link in links if memory.id in (link.source, link.target)),
+        )
+        for memory, way in ((memory, ways[memory.id]) for memory in found)
+    ]
 
 
 def roots(*, reader: Reader, now: float, where: Filter, limit: int) -> list[Branch]:
@@ -50,8 +74,8 @@ def explore(id: str, *, reader: Reader, now: float, depth: int) -> Branch:
     """A memory and what hangs below it, `depth` levels down."""
     if not 0 <= depth <= DEEPEST:
         raise Invalid(f"depth is {depth}; it must be between 0 and {DEEPEST}")
-    _known(id, reader)
-    return _branches([id], depth, reader, now)[0]
+    branches = _branches([id], depth, reader, now)
+    return _only(branches, id, reader)
 
 
 def root_of(id: str, *, reader: Reader) -> str:
@@ -71,13 +95,13 @@ def _at_least(name: str, number: int, least: int) -> None:
         raise Invalid(f"{name} is {number}; it must be at least {least}")
 
 
-def _known(id: str, reader: Reader) -> Memory:
-    memory = reader.get([id], forgotten=True).get(id)
-    if memory is None:
-        raise NotFound(f"unknown memory {preview(id, 80)}")
-    if memory.forgotten_at is not None:
+def _only(found: Sequence[T], id: str, reader: Reader) -> T:
+    """The one that was found; otherwise NotFound says whether it was forgotten."""
+    if found:
+        return found[0]
+    if reader.get([id], forgotten=True):
         raise NotFound(f"memory {id} was forgotten; `lore restore {id}` brings it back")
-    return memory
+    raise NotFound(f"unknown memory {preview(id, 80)}")
 
 
 def _branches(ids: list[str], depth: int, reader: Reader, now: float) -> list[Branch]:

@@ -1,8 +1,8 @@
 """tree-first: the five tools that the tree dialect began with; knowledge by levels, each with a summary."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from pydantic import Field
@@ -11,6 +11,7 @@ from typing_extensions import TypedDict
 from lore.engine import Lore
 from lore.errors import Invalid, NotFound
 from lore.model import Branch, Draft, Filter, Hit, Memory, Query
+from lore.surfaces.answers import Cut, Outdated, cost, fit, origin, outdated
 from lore.surfaces.base import Reply, Surface
 from lore.surfaces.tree import HOME_ABOVE
 from lore.text import clean, label_of, preview
@@ -21,6 +22,7 @@ CHILDREN_LIMIT = 50
 """How many children of one fragment a tree shows; `children_count` tells how many there are."""
 NEIGHBOURS_LIMIT = 100
 TOPICS_LIMIT = 100
+WHOLE = "query it with limit=1 for all"
 
 TREE_FIRST = Surface(
     "tree-first",
@@ -32,44 +34,18 @@ TREE_FIRST = Surface(
 Topic = Annotated[str, Field(description="What to look for.")]
 
 
-class Fragment(TypedDict):
-    id: str
-    summary: str
-    content: str
-    depth: int
-    relevance: float
-
-
-class Scored(Fragment):
-    score: float
-    path: list[str]
-
-
 class QueryAnswer(TypedDict):
-    fragments: list[Scored]
+    fragments: list[dict[str, Any]]
     notes: list[str]
-
-
-class Node(TypedDict):
-    id: str
-    summary: str
-    depth: int
-    relevance: float
-    children_count: int
-    children: list["Node"]
 
 
 class ExploreAnswer(TypedDict):
-    tree: Node | None
+    tree: dict[str, Any] | None
     notes: list[str]
 
 
-class Neighbour(Fragment):
-    relationship: str
-
-
-class TraverseAnswer(TypedDict):
-    fragments: list[Neighbour]
+class TraverseAnswer(Outdated):
+    fragments: list[dict[str, Any]]
     total: int
 
 
@@ -80,15 +56,8 @@ class StoreAnswer(TypedDict):
     parent_id: str | None
 
 
-class TopicFound(TypedDict):
-    id: str
-    summary: str
-    relevance: float
-    fragment_count: int
-
-
 class TopicsAnswer(TypedDict):
-    topics: list[TopicFound]
+    topics: list[dict[str, Any]]
     total: int
 
 
@@ -101,12 +70,21 @@ def query_memory(
     ] = 1,
     limit: Annotated[int, Field(description="At most this many.")] = 10,
 ) -> Reply:
-    """Search for knowledge about a topic at one depth. Start shallow and drill deeper as needed."""
+    """Search for knowledge about a topic at one depth. Start shallow and drill deeper as needed. Long
+    contents are cut to the matching passage; with limit=1 the fragment comes whole."""
     _refuse_outside("depth", depth)
     clean(topic, "topic")
     answer = lore.search(Query(text=topic, where=Filter(level=depth), limit=limit, policy="tree-first"))
-    fragments = [_scored(hit) for hit in answer.hits]
-    return Reply(QueryAnswer(fragments=fragments, notes=list(answer.notes())))
+    newer = outdated(lore, [hit.memory for hit in answer.hits])
+
+    def show(hit: Hit, cut: Cut) -> dict[str, Any]:
+        fragment = _fragment_of(hit, newer, cut)
+        return {**fragment, "score": round(hit.score, 4), "path": list(hit.breadcrumb)}
+
+    budget = lore.tuning.answer_tokens if limit > 1 else 0
+    fitted = fit(answer.hits, show, query=topic, budget_tokens=budget, rest=WHOLE)
+    notes = [*answer.notes(), *fitted.notes("ask for fewer, or more precisely")]
+    return Reply(QueryAnswer(fragments=fitted.entries, notes=notes))
 
 
 @TREE_FIRST.tool(title="Explore memory", answer=ExploreAnswer, read_only=True)
@@ -121,8 +99,10 @@ def explore_memory(
     answer = lore.search(Query(text=topic, limit=1, policy="tree", format="ids"))
     if not answer.hits:
         return Reply(ExploreAnswer(tree=None, notes=list(answer.notes())))
-    tree = _node(lore.explore(_root_of(answer.hits[0].memory.id, lore), max_depth))
-    return Reply(ExploreAnswer(tree=tree, notes=list(answer.notes())))
+    top = lore.explore(_root_of(answer.hits[0].memory.id, lore), max_depth)
+    tree, hidden = _tree(top, outdated(lore, [top.memory]), lore.tuning.answer_tokens)
+    notes = [f"{hidden:,} more fragments did not fit; go on with traverse_memory."] if hidden else []
+    return Reply(ExploreAnswer(tree=tree, notes=[*answer.notes(), *notes]))
 
 
 @TREE_FIRST.tool(title="Traverse memory", answer=TraverseAnswer)
@@ -149,9 +129,16 @@ def traverse_memory(
     }
     ends = ways[direction]
     shown = tuple(ends)[:NEIGHBOURS_LIMIT]
-    hits = lore.search(Query(text="", where=Filter(ids=shown), limit=NEIGHBOURS_LIMIT)).hits
-    fragments = [Neighbour(**_fragment_of(hit), relationship=ends[hit.memory.id]) for hit in hits]
-    return Reply(TraverseAnswer(fragments=fragments, total=len(ends)))
+    where = Filter(ids=shown, superseded=True)
+    hits = lore.search(Query(text="", where=where, limit=NEIGHBOURS_LIMIT)).hits
+    newer = outdated(lore, [reading.memory, *(hit.memory for hit in hits)])
+
+    def show(hit: Hit, cut: Cut) -> dict[str, Any]:
+        return {**_fragment_of(hit, newer, cut), "relationship": ends[hit.memory.id]}
+
+    fitted = fit(hits, show, query="", budget_tokens=lore.tuning.answer_tokens, rest=WHOLE)
+    replaced = newer.get(fragment_id, Outdated())
+    return Reply(TraverseAnswer(fragments=fitted.entries, total=len(ends), **replaced))
 
 
 @TREE_FIRST.tool(title="Store in memory", answer=StoreAnswer)
@@ -190,16 +177,19 @@ def store_memory(
 @TREE_FIRST.tool(title="List topics", answer=TopicsAnswer, read_only=True)
 def list_topics(lore: Lore) -> Reply:
     """List the topics with their summaries and how many fragments lie below, the most relevant first."""
-    topics = [
-        TopicFound(
-            id=root.memory.id,
-            summary=_summary_of(root.memory),
-            relevance=round(root.relevance, 4),
-            fragment_count=lore.count(Filter(under=root.memory.id)) if root.children_count else 0,
-        )
-        for root in lore.roots(TOPICS_LIMIT)
-    ]
-    return Reply(TopicsAnswer(topics=topics, total=lore.count(Filter(roots=True))))
+    roots = lore.roots(TOPICS_LIMIT)
+    counts = lore.count_below([root.memory.id for root in roots])
+
+    def show(root: Branch, cut: Cut) -> dict[str, Any]:
+        return {
+            "id": root.memory.id,
+            "summary": cut(_summary_of(root.memory)),
+            "relevance": round(root.relevance, 4),
+            "fragment_count": counts.get(root.memory.id, 0),
+        }
+
+    fitted = fit(roots, show, query="", budget_tokens=lore.tuning.answer_tokens, rest=WHOLE)
+    return Reply(TopicsAnswer(topics=fitted.entries, total=lore.count(Filter(roots=True))))
 
 
 @contextmanager
@@ -230,26 +220,44 @@ def _summary_of(memory: Memory) -> str:
     return memory.summary or label_of(memory.title, memory.content)
 
 
-def _fragment_of(hit: Hit) -> Fragment:
-    return Fragment(
-        id=hit.memory.id,
-        summary=_summary_of(hit.memory),
-        content=hit.memory.content or hit.memory.title,
-        depth=hit.memory.depth,
-        relevance=round(hit.relevance, 4),
-    )
+def _fragment_of(hit: Hit, newer: Mapping[str, Outdated], cut: Cut) -> dict[str, Any]:
+    return {
+        "id": hit.memory.id,
+        "summary": cut(_summary_of(hit.memory)),
+        "content": cut(hit.memory.content or hit.memory.title),
+        "depth": hit.memory.depth,
+        "relevance": round(hit.relevance, 4),
+        **origin(hit),
+        **newer.get(hit.memory.id, {}),
+    }
 
 
-def _scored(hit: Hit) -> Scored:
-    return Scored(**_fragment_of(hit), score=round(hit.score, 4), path=list(hit.breadcrumb))
+def _tree(top: Branch, newer: Mapping[str, Outdated], budget_tokens: int) -> tuple[dict[str, Any], int]:
+    """The nodes that fit the budget, level by level, and the number of those below them that did not."""
+    tree = {**_node(top), **newer.get(top.memory.id, {})}
+    room, hidden = budget_tokens - cost(tree), 0
+    level = [(tree, top)]
+    while level:
+        deeper = []
+        for node, branch in level:
+            for child in branch.children[:CHILDREN_LIMIT]:
+                below = _node(child)
+                room -= cost(below)
+                if budget_tokens and room < 0:
+                    hidden += 1
+                    continue
+                node["children"].append(below)
+                deeper.append((below, child))
+        level = deeper
+    return tree, hidden
 
 
-def _node(branch: Branch) -> Node:
-    return Node(
-        id=branch.memory.id,
-        summary=_summary_of(branch.memory),
-        depth=branch.memory.depth,
-        relevance=round(branch.relevance, 4),
-        children_count=branch.children_count,
-        children=[_node(child) for child in branch.children[:CHILDREN_LIMIT]],
-    )
+def _node(branch: Branch) -> dict[str, Any]:
+    return {
+        "id": branch.memory.id,
+        "summary": _summary_of(branch.memory),
+        "depth": branch.memory.depth,
+        "relevance": round(branch.relevance, 4),
+        "children_count": branch.children_count,
+        "children": [],
+    }

@@ -1,7 +1,7 @@
 """typed: memories of eight types with associations; recalled by meaning, words and links, or by an order."""
 
 from datetime import UTC, datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
@@ -10,16 +10,21 @@ from lore.engine import Lore
 from lore.errors import Invalid, NotFound
 from lore.model import Answer, Draft, Filter, Hit, Memory, Order, Query, Tie
 from lore.ranking.category import IMPORTANCE, category_of
+from lore.surfaces.answers import Cut, Outdated, fit, origin, outdated, text_of
 from lore.surfaces.base import Reply, Surface
-from lore.text import label_of, passage_of, preview
+from lore.text import label_of, preview
 
 UPDATES_ABOVE = 0.9
 """A new memory is linked as the update of those that are more like it than this."""
 RESULTS_LIMIT = 50
 PREVIEW_WIDTH = 80
 LINE_WIDTH = 140
+WHOLE = "recall it with max_results=1 for all"
 
-MemoryType = Literal["fact", "preference", "decision", "identity", "event", "observation", "goal", "todo"]
+MemoryType = Annotated[
+    Literal["fact", "preference", "decision", "identity", "event", "observation", "goal", "todo"],
+    Field(description="What it is."),
+]
 RelationType = Literal["related_to", "updates", "contradicts", "caused_by", "result_of", "part_of"]
 Mode = Literal["hybrid", "recent", "important", "typed"]
 SortBy = Literal["recent", "importance", "most_accessed"]
@@ -38,8 +43,8 @@ TYPED = Surface(
 class Association(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    target_id: str
-    relation_type: RelationType = "related_to"
+    target_id: Annotated[str, Field(description="An id from memory_recall.")]
+    relation_type: Annotated[RelationType, Field(description="From the new memory to it.")] = "related_to"
     weight: Annotated[float, Field(description="0 to 1.")] = 0.5
 
 
@@ -57,17 +62,8 @@ class SaveAnswer(TypedDict):
     linked: list[Linked]
 
 
-class Recalled(TypedDict):
-    id: str
-    content: str
-    memory_type: str
-    importance: float
-    created_at: str
-    relevance_score: float
-
-
 class RecallAnswer(TypedDict):
-    memories: list[Recalled]
+    memories: list[dict[str, Any]]
     total_found: int
     summary: str
 
@@ -126,18 +122,21 @@ def memory_recall(
     ] = "hybrid",
     sort_by: Annotated[SortBy | None, Field(description="Order of what is not hybrid.")] = None,
 ) -> Reply:
-    """Recall memories: by a query (hybrid), the most recent, the most important, or those of one type."""
+    """Recall memories: by a query (hybrid), the most recent, the most important, or those of one type. Long
+    contents are cut to the matching passage; with max_results=1 the memory comes whole."""
     if not 1 <= max_results <= RESULTS_LIMIT:
         raise Invalid(f"max_results is {max_results}; it must be between 1 and {RESULTS_LIMIT}")
     where = Filter(categories=frozenset({memory_type} if memory_type else ()))
     if mode == "hybrid":
         if not (query or "").strip():
             raise Invalid("mode 'hybrid' needs a query; without one: mode 'recent', 'important' or 'typed'")
-        return _recalled(lore.search(Query(text=query or "", where=where, limit=max_results, policy="typed")))
+        answer = lore.search(Query(text=query or "", where=where, limit=max_results, policy="typed"))
+        return _recalled(lore, answer, query or "", max_results)
     if mode == "typed" and memory_type is None:
         raise Invalid(f"mode 'typed' needs a memory_type: {', '.join(IMPORTANCE)}")
     show = SHOWN_BY[sort_by] if sort_by else CHOSEN_BY.get(mode, "newest")
-    return _recalled(lore.recall(where, max_results, CHOSEN_BY.get(mode, show), show))
+    answer = lore.recall(where, max_results, CHOSEN_BY.get(mode, show), show)
+    return _recalled(lore, answer, query or "", max_results)
 
 
 @TYPED.tool(title="Forget a memory", answer=DeleteAnswer, destructive=True, idempotent=True)
@@ -174,47 +173,57 @@ def _linked(id: str, lore: Lore) -> list[Linked]:
     ]
 
 
-def _recalled(answer: Answer) -> Reply:
-    memories = [_memory(hit) for hit in answer.hits]
+def _recalled(lore: Lore, answer: Answer, query: str, max_results: int) -> Reply:
+    """The memories and a line on each in the summary, together within the budget; one alone is whole."""
+    newer = outdated(lore, [hit.memory for hit in answer.hits])
+
+    def show(hit: Hit, cut: Cut) -> tuple[dict[str, Any], str]:
+        memory = _memory(hit, newer.get(hit.memory.id, {}), cut)
+        return memory, _line(memory, _first_line(text_of(hit.memory)))
+
+    budget = lore.tuning.answer_tokens if max_results > 1 else 0
+    fitted = fit(answer.hits, show, query=query, budget_tokens=budget, rest=WHOLE)
+    notes = [*answer.notes(), *fitted.notes("recall fewer, or ask more precisely")]
     return Reply(
         RecallAnswer(
-            memories=memories,
+            memories=[memory for memory, _ in fitted.entries],
             total_found=len(answer.hits) + answer.cut,
-            summary=_summary(memories, answer.notes()),
+            summary=_summary([line for _, line in fitted.entries], notes),
         )
     )
 
 
-def _memory(hit: Hit) -> Recalled:
-    return Recalled(
-        id=hit.memory.id,
-        content=_content(hit.memory),
-        memory_type=_type_of(hit.memory),
-        importance=round(hit.memory.importance, 4),
-        created_at=datetime.fromtimestamp(hit.memory.created_at, UTC).isoformat(),
-        relevance_score=round(min(1.0, hit.score), 4),
-    )
+def _memory(hit: Hit, newer: Outdated, cut: Cut) -> dict[str, Any]:
+    return {
+        "id": hit.memory.id,
+        "content": cut(text_of(hit.memory)),
+        "memory_type": _type_of(hit.memory),
+        "importance": round(hit.memory.importance, 4),
+        "created_at": datetime.fromtimestamp(hit.memory.created_at, UTC).isoformat(),
+        "relevance_score": round(min(1.0, hit.score), 4),
+        **origin(hit),
+        **newer,
+    }
 
 
 def _type_of(memory: Memory) -> str:
     return category_of(memory.type, memory.kind)
 
 
-def _content(memory: Memory) -> str:
-    """What a memory says, with its title; an entity, which is but a name, with what is known about it."""
-    said = passage_of(memory.title, "", memory.content, "")
-    return f"{said}\n{memory.context}" if memory.kind == "entity" and memory.context else said
-
-
-def _summary(memories: list[Recalled], notes: tuple[str, ...]) -> str:
-    """Markdown for a model: the first line of each memory, and what it should know about the answer."""
-    lines = [
-        f"{place}. [{memory['memory_type']}] (importance {memory['importance']:.2f}, "
-        f"relevance {memory['relevance_score']:.2f}) {_first_line(memory['content'])}"
-        for place, memory in enumerate(memories, start=1)
-    ]
-    found = ["## Recalled memories", "", *lines] if lines else ["No relevant memories found."]
+def _summary(lines: list[str], notes: list[str]) -> str:
+    """Markdown for a model: a line on each memory, and what it should know about the answer."""
+    numbered = [f"{place}. {line}" for place, line in enumerate(lines, start=1)]
+    found = ["## Recalled memories", "", *numbered] if lines else ["No relevant memories found."]
     return "\n".join([*found, *(["", *notes] if notes else [])])
+
+
+def _line(memory: dict[str, Any], first_line: str) -> str:
+    newer = memory.get("replaced_by") or memory.get("updated_by")
+    outdated_by = f" (outdated: {newer['label']})" if newer else ""
+    return (
+        f"[{memory['memory_type']}] (importance {memory['importance']:.2f}, "
+        f"relevance {memory['relevance_score']:.2f}) {first_line}{outdated_by}"
+    )
 
 
 def _first_line(content: str) -> str:

@@ -22,8 +22,20 @@ RELATIONS = (
     "references", "depends_on", "supersedes", "contradicts", "part_of", "derived_from", "causes",
     "related_to", "used_in", "used_for", "used_by", "used_as", "discovered_in", "learned_in",
 )  # fmt: skip
+LINK_SCHEMA = {
+    "type": "object",
+    "properties": {
+        "source_memory_id": {"type": "string"},
+        "target_memory_id": {"type": "string"},
+        "relation_type": {"enum": list(RELATIONS)},
+        "reason": {"type": "string"},
+    },
+}
+"""A new link as tools/list describes it; one that is wrong is an entry in `errors`, the others are kept."""
 SOURCE_TYPES = ("observed", "inferred", "user_stated", "consolidated", "injected")
 UNKNOWN_SOURCE = "unknown"
+WHOLE = "lore_search with ids of it alone for all"
+"""How to get the whole of a content that was cut."""
 BLANK = {"content": ""}
 """What is remembered about a note that was given no content of its own."""
 

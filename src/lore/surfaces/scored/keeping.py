@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import Field, WithJsonSchema
 from typing_extensions import TypedDict
 
 from lore.engine import Lore
@@ -11,10 +11,13 @@ from lore.engine.known import Known
 from lore.engine.suggest import RELATION
 from lore.errors import Duplicate, Invalid, LoreError
 from lore.model import Draft, Filter, Link, Memory, Tie
+from lore.surfaces.answers import shorten
 from lore.surfaces.base import Arguments, Reply
 from lore.surfaces.scored.dialect import (
     BLANK,
+    LINK_SCHEMA,
     SCORED,
+    WHOLE,
     known_relation,
     known_source_type,
     memory_shown,
@@ -31,18 +34,21 @@ LINK_FIELDS = frozenset({"source_memory_id", "target_memory_id", "relation_type"
 
 SourceType = Annotated[str, Field(description="observed, inferred, user_stated, consolidated or injected.")]
 Links = Annotated[
-    list[dict[str, Any]],
-    Field(description="{source_memory_id (not inside a memory), target_memory_id, relation_type, reason}"),
+    list[Annotated[dict[str, Any], WithJsonSchema(LINK_SCHEMA)]],
+    Field(description="From one note to another; reason says why."),
+]
+OwnLinks = Annotated[
+    list[dict[str, Any]], Field(description="Like lore_insert's links, without source_memory_id.")
 ]
 
 
 class NewMemory(Arguments):
     title: Annotated[str, Field(description="Short and unique.")]
-    content: str | None = None
+    content: Annotated[str | None, Field(description="The note itself.")] = None
     description: Annotated[str | None, Field(description="A brief summary.")] = None
     score: Annotated[float | None, Field(description="Quality, 0 to 10 (5).")] = None
     source_type: SourceType = "observed"
-    links: Links | None = None
+    links: OwnLinks | None = None
 
 
 class LinkedTo(TypedDict):
@@ -97,7 +103,7 @@ def lore_remember(
 @SCORED.tool(title="Insert notes and links", answer=InsertAnswer)
 def lore_insert(
     lore: Lore,
-    memories: list[NewMemory] | None = None,
+    memories: Annotated[list[NewMemory] | None, Field(description="New notes.")] = None,
     links: Links | None = None,
     force: Annotated[bool, Field(description="Save even what resembles a known note.")] = False,
 ) -> Reply:
@@ -175,9 +181,10 @@ def _kept(lore: Lore, draft: Draft) -> Memory | Duplicate:
 
 
 def _duplicate(new: NewMemory, twin: Memory, similarity: float) -> dict[str, Any]:
+    existing = memory_shown(twin)
     return {
         "input_title": new.title,
-        "existing_memory": memory_shown(twin),
+        "existing_memory": existing | {"content": shorten(existing["content"], new.title, WHOLE)},
         "similarity": round(similarity, 4),
     }
 

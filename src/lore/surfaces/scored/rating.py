@@ -12,11 +12,13 @@ from lore.model import Filter
 from lore.surfaces.base import Arguments, Reply
 from lore.surfaces.scored.dialect import SCORED, reply
 
+Reason = Literal["duplicate", "hallucinated", "outdated", "expired", "unspecified"]
+
 
 class Feedback(Arguments):
-    id: str
-    useful: bool
-    confidence: Annotated[int | None, Field(description="1 to 10.")] = None
+    id: Annotated[str, Field(description="Of a note or a link.")]
+    useful: Annotated[bool, Field(description="Whether it helped.")]
+    confidence: Annotated[int | None, Field(description="How sure you are, 1 to 10.")] = None
 
 
 class UpdateAnswer(TypedDict):
@@ -35,8 +37,8 @@ class ForgetAnswer(TypedDict):
 @SCORED.tool(title="Rate notes", answer=UpdateAnswer, destructive=True)
 def lore_update(
     lore: Lore,
-    memory_feedback: list[Feedback] | None = None,
-    link_feedback: list[Feedback] | None = None,
+    memory_feedback: Annotated[list[Feedback] | None, Field(description="On notes.")] = None,
+    link_feedback: Annotated[list[Feedback] | None, Field(description="On links.")] = None,
 ) -> Reply:
     """Say which notes and links were useful; scores and confidence follow. Not useful with confidence 1 or 2
     deletes a note."""
@@ -56,8 +58,8 @@ def lore_update(
 @SCORED.tool(title="Forget notes", answer=ForgetAnswer, destructive=True, idempotent=True)
 def lore_forget(
     lore: Lore,
-    memory_ids: list[str],
-    reason: Literal["duplicate", "hallucinated", "outdated", "expired", "unspecified"] = "unspecified",
+    memory_ids: Annotated[list[str], Field(description="The notes to forget.")],
+    reason: Annotated[Reason, Field(description="Kept in the history.")] = "unspecified",
 ) -> Reply:
     """Delete notes that are wrong or outdated: hidden from every search, kept in history with the reason."""
     ids = list(dict.fromkeys(memory_ids))

@@ -9,6 +9,7 @@ from typing_extensions import TypedDict
 from lore.engine import Lore
 from lore.engine.reflect import Learned, Lesson, Reflection
 from lore.errors import Invalid
+from lore.surfaces.answers import fit_list
 from lore.surfaces.base import Arguments, Reply
 from lore.surfaces.scored.dialect import SCORED, moment, reply
 from lore.text import preview, title_of
@@ -18,17 +19,17 @@ TITLE_WIDTH = 200
 
 
 class Session(Arguments):
-    session_id: str
-    summary: str
-    session_date: str | None = None
-    topic: str | None = None
-    task_type: str | None = None
-    what_was_done: str | None = None
-    decisions: str | None = None
-    lessons_learnt: list[str] | None = None
-    good_patterns: list[str] | None = None
-    user_profile_updates: list[str] | None = None
-    factual_discoveries: list[str] | None = None
+    session_id: Annotated[str, Field(description="Your own; a second call with it changes nothing.")]
+    summary: Annotated[str, Field(description="What the session was about and what came of it.")]
+    session_date: Annotated[str | None, Field(description="ISO date.")] = None
+    topic: Annotated[str | None, Field(description="Its title.")] = None
+    task_type: Annotated[str | None, Field(description="Such as build, debug, research.")] = None
+    what_was_done: Annotated[str | None, Field(description="The work itself.")] = None
+    decisions: Annotated[str | None, Field(description="What was decided, and why.")] = None
+    lessons_learnt: Annotated[list[str] | None, Field(description="Each becomes a note.")] = None
+    good_patterns: Annotated[list[str] | None, Field(description="Ways of working that paid off.")] = None
+    user_profile_updates: Annotated[list[str] | None, Field(description="New about the user.")] = None
+    factual_discoveries: Annotated[list[str] | None, Field(description="Each becomes a note.")] = None
     memory_ids: Annotated[list[str] | None, Field(description="Notes that played a part.")] = None
     auto_insert: Annotated[bool, Field(description="Save discoveries and lessons as notes.")] = True
 
@@ -80,7 +81,8 @@ def lore_reflect(lore: Lore, asked: Session) -> Reply:
 @SCORED.tool(title="List processed sessions", answer=SessionsAnswer, read_only=True)
 def lore_processed_sessions(lore: Lore) -> Reply:
     """The ids of all sessions that lore_reflect has kept, latest first."""
-    return reply({"session_ids": lore.sessions()})
+    fitted = fit_list(lore.sessions(), lore.tuning.answer_tokens)
+    return reply({"session_ids": fitted.entries}, fitted.notes("these are the latest"))
 
 
 def _sections(asked: Session) -> Iterator[str]:

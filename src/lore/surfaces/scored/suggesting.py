@@ -10,6 +10,7 @@ from lore.engine.suggest import Candidate, Suggestion
 from lore.errors import Invalid, NotFound
 from lore.model import Filter
 from lore.ranking.relate import SIGNALS
+from lore.surfaces.answers import fit_list
 from lore.surfaces.base import Reply
 from lore.surfaces.scored.dialect import SCORED, moment, name_of, reply
 
@@ -40,7 +41,7 @@ class ReviewAnswer(TypedDict):
 @SCORED.tool(title="Recommend links", answer=RecommendAnswer, read_only=True)
 def lore_recommend_links(
     lore: Lore,
-    lore_id: str,
+    lore_id: Annotated[str, Field(description="The note to link.")],
     top_k: Annotated[int | None, Field(description="At most this many (10).")] = None,
 ) -> Reply:
     """Notes that might be linked to this one, with the signals that speak for it. Nothing is written: link
@@ -77,18 +78,23 @@ def lore_get_suggestions(
     ends = {end for item in found for end in (item.source, item.target)}
     names = {memory.id: name_of(memory) for memory in lore.select(Filter(ids=tuple(ends)), len(ends) or 1)}
     sure = lore.tuning.suggest_high_confidence_score
+    shown = [_suggestion(item, names, sure) for item in found]
+    fitted = fit_list(shown, lore.tuning.answer_tokens)
     return reply(
         {
-            "suggestions": [_suggestion(item, names, sure) for item in found],
-            "count": len(found),
+            "suggestions": fitted.entries,
+            "count": len(fitted.entries),
             "total_pending": lore.count_suggestions(),
-        }
+        },
+        fitted.notes("judge these first"),
     )
 
 
 @SCORED.tool(title="Judge suggested links", answer=ReviewAnswer, idempotent=True)
 def lore_review_suggestion(
-    lore: Lore, suggestion_ids: list[str], action: Literal["accept", "reject"]
+    lore: Lore,
+    suggestion_ids: Annotated[list[str], Field(description="From lore_get_suggestions.")],
+    action: Annotated[Literal["accept", "reject"], Field(description="For all of them.")],
 ) -> Reply:
     """Accept suggestions, which makes them links, or reject them for good."""
     ids = [id.strip() for id in suggestion_ids if id.strip()]

@@ -1,0 +1,194 @@
+"""Answers that an agent can use at once: they fit a budget of tokens and say what has been replaced."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Generic, TypeVar
+
+from typing_extensions import TypedDict
+
+from lore.engine import Lore
+from lore.model import Filter, Hit, Link, Memory
+from lore.ranking.excerpt import excerpt
+from lore.surfaces.base import compact
+from lore.text import CHARACTERS_PER_TOKEN, label_of, passage_of, tokens_in
+
+PASSAGE_WIDTH = 300
+"""Characters of a text that is cut to the passage that matches the query."""
+MARK_TOKENS = 25
+"""Tokens of the mark of a text that was cut."""
+FETCH_FACTOR = 2
+"""Memories that are fetched by their ids share this many times the tokens of a search's answer."""
+UPDATES = frozenset({"updates", "supersedes"})
+"""Types of links whose source is newer than their target."""
+UPDATE_KINDS = ("associative", "relation", "supersedes")
+
+Item = TypeVar("Item")
+Entry = TypeVar("Entry")
+Cut = Callable[[str], str]
+"""Shortens a text if it is too long for its answer."""
+
+
+class Replacement(TypedDict):
+    id: str
+    label: str
+    date: str
+
+
+class Outdated(TypedDict, total=False):
+    """Added to a memory that is not the latest word: superseded, or updated by the source of a link."""
+
+    replaced_by: Replacement
+    updated_by: Replacement
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted(Generic[Entry]):
+    """The entries that fit a budget, and the number of those that did not."""
+
+    entries: list[Entry]
+    left_out: int
+    budget_tokens: int
+
+    def notes(self, advice: str) -> list[str]:
+        """A sentence about the entries that did not fit, and how to get them; empty if there are none."""
+        if not self.left_out:
+            return []
+        return [f"{self.left_out:,} more did not fit in {self.budget_tokens:,} tokens; {advice}."]
+
+
+def fit(
+    items: Sequence[Item], show: Callable[[Item, Cut], Entry], *, query: str, budget_tokens: int, rest: str
+) -> Fitted[Entry]:
+    """Show the items, best first, in at most `budget_tokens` of JSON; the first one is always there.
+
+    `show` makes an entry of an item and passes its long texts through a `Cut`. Items share the room evenly:
+    short ones are whole and leave their room to longer ones, which are cut to the passage that matches the
+    query. The mark of a cut text ends with `rest`: how to get the whole. A budget of 0 is no limit.
+    """
+    if not budget_tokens:
+        return Fitted([show(item, uncut) for item in items], 0, budget_tokens)
+    frames = _frames(items, show, budget_tokens)
+    wholes = [show(item, uncut) for item, _ in zip(items, frames, strict=False)]
+    texts = [cost(whole) - frame for whole, frame in zip(wholes, frames, strict=True)]
+    share, room = _share(texts, budget_tokens - sum(frames)), budget_tokens
+    entries: list[Entry] = []
+    for item, whole, size in zip(items, wholes, texts, strict=False):
+        entry = whole if size <= share else _shortened(item, show, query, rest, share)
+        room -= cost(entry)
+        if entries and room < 0:
+            break
+        entries.append(entry)
+    return Fitted(entries, len(items) - len(entries), budget_tokens)
+
+
+def fit_list(items: Sequence[Item], budget_tokens: int) -> Fitted[Item]:
+    """The first items, in at most `budget_tokens` of JSON; none of them is cut."""
+    return fit(items, lambda item, cut: item, query="", budget_tokens=budget_tokens, rest="")
+
+
+def shorten(text: str, query: str, rest: str, width: int = PASSAGE_WIDTH) -> str:
+    """The passage that matches and a mark that ends with `rest`: how to get the whole. Short texts stay."""
+    if len(text) <= width:
+        return text
+    marked = f"{excerpt(text, query, width)} [cut from {len(text):,} characters; {rest}]"
+    return min(marked, text, key=len)
+
+
+def passage_in(memory: Memory, query: str) -> str:
+    """The part of a memory's text that matches the query."""
+    return excerpt(body_of(memory), query, PASSAGE_WIDTH)
+
+
+def body_of(memory: Memory) -> str:
+    """The text of a memory without its title; of an entity its observations."""
+    return (memory.context if memory.kind == "entity" else "") or memory.content or memory.title
+
+
+def text_of(memory: Memory) -> str:
+    """The text of a memory with its title; an entity, whose content is its name, with its observations."""
+    text = passage_of(memory.title, "", memory.content, "")
+    return f"{text}\n{memory.context}" if memory.kind == "entity" and memory.context else text
+
+
+def origin(hit: Hit) -> dict[str, Any]:
+    """Project of a memory and the turns that it stands for, without those that are empty."""
+    parts = {"project": hit.memory.project, "sources": list(hit.sources)}
+    return {name: value for name, value in parts.items() if value}
+
+
+def day(at: float) -> str:
+    """The date of a time, UTC: 2026-05-19."""
+    return datetime.fromtimestamp(at, UTC).date().isoformat()
+
+
+def outdated(lore: Lore, memories: Iterable[Memory]) -> dict[str, Outdated]:
+    """Of the memories that something newer replaces or updates, by id: what, and since when."""
+    memories = list(memories)
+    links = _updating(
+        lore.links([memory.id for memory in memories], ("associative", "relation", "supersedes"))
+    )
+    newer = {memory.superseded_by for memory in memories if memory.superseded_by}
+    newer |= {link.source for link in links.values()}
+    found = lore.select(Filter(ids=tuple(newer), superseded=True), len(newer)) if newer else []
+    labels = {memory.id: label_of(memory.title, memory.content) for memory in found}
+    marks: dict[str, Outdated] = {}
+    for memory in memories:
+        if memory.superseded_by:
+            at = memory.updated_at if memory.superseded_at is None else memory.superseded_at
+            marks[memory.id] = Outdated(replaced_by=_replacement(memory.superseded_by, labels, at))
+        elif link := links.get(memory.id):
+            marks[memory.id] = Outdated(updated_by=_replacement(link.source, labels, link.created_at))
+    return marks
+
+
+def cost(entry: object) -> int:
+    """Tokens of an entry as JSON, with the comma behind it."""
+    return tokens_in(compact(entry)) + 1
+
+
+def _replacement(id: str, labels: dict[str, str], at: float) -> Replacement:
+    return Replacement(id=id, label=labels.get(id, ""), date=day(at))
+
+
+def _updating(links: Iterable[Link]) -> dict[str, Link]:
+    """By the memory that is updated, the newest link that says so."""
+    return {link.target: link for link in links if link.type in UPDATES or link.kind == "supersedes"}
+
+
+def _frames(items: Iterable[Item], show: Callable[[Item, Cut], object], budget_tokens: int) -> list[int]:
+    """Tokens of the entries without their long texts, up to the first that cannot fit."""
+    frames: list[int] = []
+    for item in items:
+        frames.append(cost(show(item, _emptied)))
+        if sum(frames) > budget_tokens:
+            break
+    return frames
+
+
+def _share(sizes: Sequence[int], room: int) -> int:
+    """The most tokens that each text may have so that all of them fit the room."""
+    for place, size in enumerate(sorted(sizes)):
+        share = room // (len(sizes) - place)
+        if size > share:
+            return share
+        room -= size
+    return max(sizes, default=0)
+
+
+def _shortened(item: Item, show: Callable[[Item, Cut], Entry], query: str, rest: str, share: int) -> Entry:
+    """As much of the matching passage as the share holds; not less than a passage."""
+    width = max(PASSAGE_WIDTH, (share - MARK_TOKENS) * CHARACTERS_PER_TOKEN)
+    entry = show(item, lambda text: shorten(text, query, rest, width))
+    if width == PASSAGE_WIDTH or cost(entry) - cost(show(item, _emptied)) <= share:
+        return entry
+    return show(item, lambda text: shorten(text, query, rest))
+
+
+def uncut(text: str) -> str:
+    """The `Cut` that leaves a text whole."""
+    return text
+
+
+def _emptied(text: str) -> str:
+    return ""
