@@ -54,10 +54,10 @@ def explore(id: str, *, reader: Reader, now: float, depth: int) -> Branch:
     return _branches([id], depth, reader, now)[0]
 
 
-def ids_like(prefix: str, *, reader: Reader, limit: int) -> list[str]:
-    """The ids that begin so, in order, forgotten ones included."""
+def ids_like(part: str, *, reader: Reader, limit: int) -> list[str]:
+    """Ids that begin with `part`, or end with at least ID_TAIL characters of it; forgotten ones included."""
     _at_least("limit", limit, 1)
-    return reader.ids_like(prefix, limit)
+    return reader.ids_like(part, limit)
 
 
 def _at_least(name: str, number: int, least: int) -> None:
