@@ -60,6 +60,8 @@ def search(flags: Flags, /, *, why: bool, as_json: bool, **asked: Any) -> None:
         query = _query(lore, asked, within)
         answer = lore.search(query)
         elsewhere = _elsewhere(lore, query) if within.assumed else 0
+        if elsewhere and not answer.stored:  # the project is empty, the store is not
+            answer = replace(answer, stored=None)
         if as_json:
             scope_document = {"projects": within.document, "in_other_projects": elsewhere}
             show_document(scope_document | _document(answer, asked["format"]))
