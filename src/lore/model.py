@@ -21,6 +21,10 @@ DETAILS = 3
 """The level of a tree from which on all is detail."""
 
 
+ID_TAIL = 8
+"""The last characters of an id that stand for it: 32 random bits, whereas its beginning is the time."""
+
+
 def _chance(bits: int) -> int:
     return int.from_bytes(os.urandom(8)) >> (64 - bits)
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pty
 import subprocess
 import sys
 from pathlib import Path
@@ -58,6 +59,16 @@ class Command:
             out, _ = process.communicate(timeout=60)
         assert process.returncode == 0
         return out.decode()
+
+    def on_a_terminal(self, *args: str, columns: int = 80, env: dict[str, str] | None = None) -> str:
+        """What a process of its own shows on a terminal of this width."""
+        ours, theirs = pty.openpty()
+        settings = {"COLUMNS": str(columns), **(env or {})}
+        with self.start(*args, env=settings, stdout=theirs, stderr=subprocess.DEVNULL) as process:
+            os.close(theirs)
+            shown = read_to_the_end(ours)
+            assert process.wait(60) == 0
+        return shown.decode()
 
 
 def read_to_the_end(terminal: int) -> bytes:

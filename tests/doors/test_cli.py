@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -12,6 +13,7 @@ import pytest
 
 from lore import Draft, Lore
 from lore.doors.cli import COMMANDS, cli
+from lore.model import Cause
 from tests.doors.command import Command
 
 
@@ -118,21 +120,32 @@ def test_the_beginning_of_an_id_is_enough(run: Command) -> None:
 def test_the_short_ids_of_a_list_can_be_typed_back(run: Command, kept_at_once: list[str]) -> None:
     rows = run("roots").stdout.splitlines()[1:]
     short = [row.split()[0] for row in rows]
-    assert all(len(id) < 36 for id in short)
+    assert sorted(short) == sorted(id[-8:] for id in kept_at_once)
     assert sorted(run.document("read", id)["memory"]["id"] for id in short) == sorted(kept_at_once)
+
+
+def test_a_short_id_that_two_memories_share_is_shown_longer(run: Command, lore: Lore) -> None:
+    alike = [
+        replace(lore.remember(Draft(content=f"tea {n}")), id=f"{n}0000000-{n}77777777777") for n in (1, 2)
+    ]
+    with lore.store.transaction(lore.namespace, Cause(verb="test"), lore.clock()) as writer:
+        writer.put([replace(one, alias=0) for one in alike])
+    shown = {line.split()[0] for line in run("roots", "tea").stdout.splitlines()[1:]}
+    assert {"177777777777", "277777777777"} < shown
+    assert run.document("read", "177777777777")["memory"]["id"] == alike[0].id
 
 
 def test_an_ambiguous_beginning_names_the_candidates(run: Command, kept_at_once: list[str]) -> None:
     error = run("read", kept_at_once[0][:8], code=1).stderr
-    assert error.startswith(f"lore: {kept_at_once[0][:8]} is the beginning of ")
-    assert all(id[:18] in error for id in kept_at_once)
+    assert error.startswith(f"lore: {kept_at_once[0][:8]} may be any of ")
+    assert all(id[-8:] in error for id in kept_at_once)
     assert "and more" not in error
 
 
 def test_a_long_list_of_candidates_is_cut(run: Command) -> None:
     for number in range(7):
         run("remember", f"thing {number}")
-    assert "and more; give a longer one" in run("read", "0", code=1).stderr
+    assert "and more; give one of these" in run("read", "0", code=1).stderr
 
 
 @pytest.mark.parametrize(
@@ -173,7 +186,7 @@ def test_with_json_an_error_is_a_document_on_stderr(run: Command) -> None:
     [
         (("search", "--limit", "0", "x"), 2, "'--limit'"),
         (("search", "--limit", "100000", "x"), 1, "lore: limit is 100000"),
-        (("search", "--policy", "best", "x"), 1, "known: lore, scored, tree"),
+        (("search", "--policy", "best", "x"), 1, "known: graph, lore, scored, tree"),
         (("search", "--since", "soon", "x"), 1, "lore: cannot read 'soon' as a time"),
         (("search",), 1, "lore: query is empty"),
         (("search", "--format", "pdf", "x"), 2, "'ids', 'title', 'full'"),

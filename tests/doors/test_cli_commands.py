@@ -1,12 +1,14 @@
 """What each command shows to a person and to a program."""
 
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from lore import Draft, Lore, Tie
 from lore.doors.cli.terminal import plural
+from lore.doors.cli.times import minute
 from tests.doors.command import Command
 
 
@@ -27,23 +29,22 @@ def tree(lore: Lore) -> dict[str, str]:
 
 
 # --- search
-def test_a_hit_shows_rank_score_depth_id_way_and_preview(run: Command, tree: dict[str, str]) -> None:
-    head, preview, *_ = run("search", "how", "hot", "for", "sencha").stdout.splitlines()
-    rank, score, depth, id, *way = head.split()
-    assert (rank, depth, way) == ("1.", "(d2)", ["tea", "›", "green", "›", "sencha"])
-    assert len(score) == 5
-    assert tree["sencha"].startswith(id)
-    assert preview == "    Sencha likes 70 degrees."
+def test_a_hit_shows_rank_score_id_local_time_way_and_passage(run: Command, tree: dict[str, str]) -> None:
+    head, way, passage, *_ = run("search", "how", "hot", "for", "sencha").stdout.splitlines()
+    rank, score, id, when = head.split(maxsplit=3)
+    assert (rank, len(score), id) == ("1.", 5, tree["sencha"][-8:])
+    assert when == minute(datetime(2026, 1, 1, tzinfo=UTC).timestamp())
+    assert way == "    tea › green › sencha"
+    assert passage == "    Sencha likes 70 degrees."
 
 
-def test_lines_fit_a_terminal_however_long_the_texts(run: Command) -> None:
-    top = run.keep("word " * 200, "--title", "a very long title that goes on and on " * 5)
-    run.keep("word " * 200, "--title", "another long title for the word below it " * 5, "--under", top)
-    for length in range(20, 60):
-        run.keep("word", "--title", "x" * length, "--under", top)
-    searches = ("search", "word", "-l50"), ("search", "--format", "title", "word", "-l50")
-    for args in (*searches, ("roots",), ("explore", top)):
-        assert max(map(len, run(*args).stdout.splitlines())) <= 80
+def test_a_hit_shows_the_passage_that_matches(run: Command) -> None:
+    filler = "Nobody decided anything that day. " * 30
+    run("remember", f"{filler}The walrus pool holds 40 connections. {filler}", "--title", "Minutes")
+    _, title, passage = run("search", "how many connections does the pool hold").stdout.splitlines()
+    assert title.strip() == "Minutes"
+    assert "The walrus pool holds 40 connections." in passage
+    assert len(passage) < 310
 
 
 def test_a_format_says_how_much_of_each_is_shown(run: Command, tree: dict[str, str]) -> None:
@@ -64,13 +65,13 @@ def test_the_format_holds_for_programs_too(run: Command, tree: dict[str, str]) -
     assert first()["content"] == "Sencha likes 70 degrees."
 
 
-def test_why_shows_what_a_score_is_made_of(run: Command, tree: dict[str, str]) -> None:
-    [hit] = run.document("search", "sencha", "-l1")["hits"]
-    shown = run("search", "sencha", "-l1", "--why").stdout
-    counting = {name for name, signal in hit["signals"].items() if signal["strength"]}
-    assert set(re.findall(r"^ +(\w+) +[\d.]+ × [\d.]+ = [\d.]+$", shown, re.MULTILINE)) == counting
-    assert counting < hit["signals"].keys()
-    assert " × " not in run("search", "sencha", "-l1").stdout
+def test_why_says_in_words_what_a_score_is_made_of(run: Command, tree: dict[str, str]) -> None:
+    asked = ("search", "how", "hot", "shall", "sencha", "be", "-l1")
+    shown = run(*asked, "--why").stdout
+    assert re.search("^    █+░*  same words: sencha$", shown, re.MULTILINE)
+    [hit] = run.document(*asked)["hits"]
+    assert not {name for name in hit["signals"] if re.search(rf"\b{name}\b", shown)} - {"words", "meaning"}
+    assert "█" not in run(*asked).stdout
 
 
 def test_notes_about_the_answer_go_to_stderr(run: Command) -> None:
@@ -118,7 +119,8 @@ def test_a_deep_search_follows_links(run: Command, tree: dict[str, str]) -> None
 
 def test_the_policy_decides_how_to_rank(run: Command, tree: dict[str, str]) -> None:
     [hit] = run.document("search", "water", "-l1", "--policy", "scored")["hits"]
-    assert set(hit["signals"]) == {"similarity", "words", "quality", "use"}
+    assert set(hit["signals"]) == {"match", "quality", "use", "similarity", "words"}
+    assert {"meaning", "wording"} <= set(hit["evidence"])
 
 
 # --- read

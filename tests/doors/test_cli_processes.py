@@ -1,8 +1,6 @@
 """`lore` as a real process: pipes that break, Ctrl-C, colours, and several at once on one store."""
 
 import json
-import os
-import pty
 import shlex
 import signal
 import subprocess
@@ -12,7 +10,8 @@ from typing import Any
 import pytest
 
 from lore.config import load
-from tests.doors.command import Command, read_to_the_end
+from lore.doors.cli.terminal import columns
+from tests.doors.command import Command
 
 LIMIT_SECONDS = 60
 
@@ -35,9 +34,10 @@ def test_processes_can_write_at_the_same_time(run: Command) -> None:
     assert run.document("status")["counts"]["memories"] == 4
 
 
-def test_a_broken_pipe_ends_quietly(run: Command) -> None:
-    run("remember", "water under the bridge")
-    with run.start("search", "water", stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+@pytest.mark.parametrize("args", [("search", "water"), ("search", "water", "--json"), ("roots",)])
+def test_a_broken_pipe_ends_quietly(run: Command, args: tuple[str, ...]) -> None:
+    run("remember", "water under the bridge " * 1_000)
+    with run.start(*args, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         process.stdout.close()
         assert process.stderr is not None
@@ -57,33 +57,50 @@ def test_ctrl_c_ends_quietly(run: Command) -> None:
     assert (process.returncode, out, error.strip()) == (130, b"", b"")
 
 
-def on_a_terminal(run: Command, *args: str, env: dict[str, str] | None = None) -> str:
-    ours, theirs = pty.openpty()
-    with run.start(*args, env=env, stdout=theirs, stderr=subprocess.DEVNULL) as process:
-        os.close(theirs)
-        shown = read_to_the_end(ours)
-        assert process.wait(LIMIT_SECONDS) == 0
-    return shown.decode()
-
-
 def test_colours_are_for_terminals_only(run: Command) -> None:
     run("remember", "a colourful thought")
-    assert "\x1b[" in on_a_terminal(run, "search", "thought")
+    assert "\x1b[" in run.on_a_terminal("search", "thought")
     assert "\x1b[" not in run.output("search", "thought")
 
 
 @pytest.mark.parametrize("value", ["1", "0", "no", "please"])
 def test_no_color_is_honoured_whatever_it_says(run: Command, value: str) -> None:
     run("remember", "a colourful thought")
-    assert "\x1b[" not in on_a_terminal(run, "search", "thought", env={"NO_COLOR": value})
+    assert "\x1b[" not in run.on_a_terminal("search", "thought", env={"NO_COLOR": value})
 
 
 def test_long_lines_are_broken_for_eyes_and_kept_for_pipes(run: Command) -> None:
     id = run.keep("word " * 60 + "end")
     assert "word " * 60 + "end\n" in run.output("read", id)
-    shown = on_a_terminal(run, "read", id, env={"NO_COLOR": "1"})
+    shown = run.on_a_terminal("read", id, env={"NO_COLOR": "1"})
     assert max(map(len, shown.splitlines())) <= 80
     assert shown.split().count("word") == 60
+
+
+def test_every_list_fits_the_terminal(run: Command) -> None:
+    title = "a very long title about 数据库 and ships 🚢 that goes on and on " * 4
+    top = run.keep("word " * 200, "--title", title)
+    run.keep("数据库在法兰克福。" * 200 + "word", "--title", f"another {title}", "--under", top)
+    for length in range(20, 60, 6):
+        run.keep(f"word {length}", "--title", "x" * length, "--under", top)
+    for room, args in (
+        (44, ("search", "word", "-l50", "--why")),
+        (200, ("search", "word", "-l50", "--why")),
+        (44, ("search", "--format", "title", "word", "-l50")),
+        (44, ("search", "--format", "full", "数据库", "-l50")),
+        (44, ("roots",)),
+        (44, ("explore", top)),
+        (44, ("read", top)),
+    ):
+        shown = run.on_a_terminal(*args, columns=room)
+        assert max(map(columns, shown.splitlines())) <= room, (room, args)
+
+
+def test_nothing_is_cut_in_a_pipe(run: Command) -> None:
+    title = "a very long title that goes on and on " * 8 + "to its end"
+    id = run.keep("word " * 50, "--title", title)
+    for args in (("search", "word"), ("search", "--format", "title", "word"), ("roots",), ("explore", id)):
+        assert title in run.output(*args, env={"COLUMNS": "44"})
 
 
 def test_serving_leaves_stdout_to_the_protocol(run: Command) -> None:

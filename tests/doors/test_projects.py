@@ -119,9 +119,10 @@ def test_a_search_says_where_it_looked_and_how_much_more_there_is(
     assert run.document("search", "walrus")["projects"] == [REMOTE]
     assert run.document("search", "walrus", "--everywhere")["projects"] is None
     monkeypatch.chdir(home / "tug")
-    assert run("search", "walrus").stderr.startswith("in project tug; --everywhere searches all, 1 more\n")
+    assert run("search", "walrus").stderr == "in project tug; 1 more in other projects: --everywhere\n"
     for flags in (["--everywhere"], ["--project", "ferry"]):
         assert run("search", "walrus", *flags).stderr == ""
+    assert run.document("search", "walrus")["in_other_projects"] == 1
     monkeypatch.chdir(home / "bare")
     assert run("search", "walrus").stderr == ""
 
@@ -210,12 +211,12 @@ def test_conversations_are_those_of_the_project(
                 assert titles(command, "--project", "ferry") == {"a walrus in ferry"}
     monkeypatch.chdir(home / "tug")
     assert served.document("sessions")["projects"] == [str(home / "tug")]
-    assert served("sessions").stderr == "in project tug; --everywhere lists all, 2 more\n"
+    assert served("sessions").stderr == "in project tug; 2 more in other projects: --everywhere\n"
     result = served("staged")
     assert result.stdout.startswith("1 turn of 1 session waits to be digested.\n")
-    assert result.stderr == "in project tug; --everywhere counts all, 2 more\n"
+    assert result.stderr == "in project tug; 2 more in other projects: --everywhere\n"
     monkeypatch.chdir(home / "play" / "ferry")
-    said = "in project ferry; --everywhere lists all, 3 more\nNo conversation of it was read yet.\n"
+    said = "in project ferry; 3 more in other projects: --everywhere\nNo conversation of it was read yet.\n"
     assert served("sessions").stderr == said
 
 

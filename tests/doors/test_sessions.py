@@ -10,6 +10,7 @@ import pytest
 
 from lore.config import Config
 from lore.connecting import wire
+from lore.doors.cli.terminal import columns
 from lore.doors.looking import described
 from lore.embed.hashing import HashEmbedder
 from lore.engine.nights import ATTEMPTS, DIGEST
@@ -74,7 +75,7 @@ def test_sessions_are_listed_latest_first_with_client_project_turns_and_title(ru
     assert head.split() == ["ID", "When", "Client", "Project", "Turns", "Title"]
     [codex] = [line for line in lines if "codex" in line]
     id, _, _, client, project, turns, title = codex.split(maxsplit=6)
-    assert called(run, title)["id"].startswith(id)
+    assert called(run, title)["id"].endswith(id)
     assert (client, project, turns, title) == ("codex", "proj-codex", "5", "CODEX-PROMPT say hi")
     told = called(run, title)
     assert (told["project"], told["project_name"]) == ("/home/dev/proj-codex", "proj-codex")
@@ -158,12 +159,11 @@ def test_what_tools_say_is_cut_unless_all_is_wanted(empty: Command, tmp_path: Pa
     assert full.stderr == ""
 
 
-def test_a_long_line_of_a_tool_is_cut_too(empty: Command, tmp_path: Path) -> None:
+def test_a_long_line_of_a_tool_is_cut_on_a_terminal_only(empty: Command, tmp_path: Path) -> None:
     tool = {"type": "tool_use", "name": "Shell", "input": {"command": "word " * 100}}
     id = told(empty, tmp_path, {"type": "text", "text": "go on"}, tool)
-    result = empty("session", id)
-    assert max(map(len, result.stdout.splitlines())) <= 80
-    assert "--full" in result.stderr
+    assert max(map(columns, empty.on_a_terminal("session", id).splitlines())) <= 80
+    assert "word " * 19 in empty("session", id).stdout
 
 
 def test_what_was_said_cannot_steer_the_terminal(empty: Command, tmp_path: Path) -> None:
@@ -178,7 +178,8 @@ def test_what_was_said_cannot_steer_the_terminal(empty: Command, tmp_path: Path)
 def test_lines_fit_a_terminal_however_long_the_titles(empty: Command, tmp_path: Path) -> None:
     told(empty, tmp_path, {"type": "text", "text": "a very long title that goes on and on " * 5})
     for command in ("sessions", "staged"):
-        assert max(map(len, empty(command).stdout.splitlines())) <= 80
+        for room in (44, 80):
+            assert max(map(columns, empty.on_a_terminal(command, columns=room).splitlines())) <= room
 
 
 def test_only_a_session_can_be_read_as_one(run: Command) -> None:
@@ -241,7 +242,7 @@ def test_what_could_not_be_digested_says_why_and_can_be_tried_again(empty: Comma
     fail(empty, id, 1)
     *_, trouble = empty("staged").stdout.splitlines()
     assert re.match(rf"  tried 1 of {ATTEMPTS} times, again after [-\d :]+: no answer", trouble)
-    assert len(trouble) <= 80
+    assert max(map(columns, empty.on_a_terminal("staged").splitlines())) <= 80
     assert "\a" not in trouble
     fail(empty, id, ATTEMPTS)
     result = empty("staged")

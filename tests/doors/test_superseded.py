@@ -33,9 +33,8 @@ def test_the_past_is_searched_on_request_and_marked(run: Command, ports: tuple[s
     [marked] = [number for number, line in enumerate(shown) if "replaced by" in line]
     assert shown[marked].split()[2] in new
     assert shown[marked].endswith("The ferry service listens on port 5000.")
-    assert shown[marked - 1].split()[3] in old
+    assert shown[marked - 1].split()[2] in old
     assert shown[marked + 1].strip() == "The ferry service listens on port 4000."
-    assert max(map(len, shown)) <= 80
 
 
 @pytest.mark.parametrize("format", ["ids", "title", "full"])
@@ -68,7 +67,6 @@ def test_what_was_distilled_tells_what_was_said(run: Command, lore: Lore, tmp_pa
     assert said_in.split()[2] in session.id
     assert f"  “user: {turns[0].content[:40]}" in text
     assert "derived_from" not in text
-    assert max(map(len, text.splitlines())) <= 80
     lore.link([Tie(source=known.id, target=turn.id, kind="relation", type="derived_from") for turn in turns])
     text = run("read", known.id).stdout
     assert "\nturns      5, of which 3:\n" in text

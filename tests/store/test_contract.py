@@ -151,6 +151,14 @@ def test_ids_are_completed_in_order_forgotten_ones_included(store: Store) -> Non
     assert shared(store).ids_like("a_", 10) == []
 
 
+def test_ids_are_completed_by_their_end_if_it_is_long_enough(store: Store) -> None:
+    keep(store, *(memory(id) for id in ("x-12345678", "y-12345678", "1234567-z", "12345678-z")))
+    assert shared(store).ids_like("12345678", 10) == ["12345678-z", "x-12345678", "y-12345678"]
+    assert shared(store).ids_like("y-12345678", 10) == ["y-12345678"]
+    assert shared(store).ids_like("2345678", 10) == []
+    assert shared(store).ids_like("_2345678", 10) == []
+
+
 def test_memories_are_selected_newest_first(store: Store) -> None:
     keep(store, memory("old", created_at=NOW - 5), memory("first"), memory("second"))
     assert [m.id for m in shared(store).select(Filter(), 10)] == ["second", "first", "old"]

@@ -10,6 +10,7 @@ from lore.clock import Clock
 from lore.config import Sleeping
 from lore.ranking.policy import REFERENCE
 from lore.surfaces import SURFACES, Reply
+from tests.engine.test_suggest import swept_by
 
 TOOLS = SURFACES["scored"].tools
 UNKNOWN = "01a1e199-c073-71dd-958f-3013d1acd782"
@@ -546,7 +547,7 @@ def test_suggestions_are_listed_and_judged(lore: Lore) -> None:
     unlinked = tuned(lore, auto_link_k=0)
     for number in ("one", "two", "three"):
         inserted(unlinked, f"Walrus Project {number}", f"ships with config.py {number}")
-    lore.sweep()
+    swept_by(lore)
     answer = call(lore, "lore_get_suggestions")
     assert (answer["count"], answer["total_pending"]) == (3, 3)
     assert len(call(lore, "lore_get_suggestions", limit=1)["suggestions"]) == 1

@@ -179,9 +179,9 @@ class Lore:
         hits = self.search(Query(text=text, limit=1, format="ids")).hits
         return self.explore(root_of(hits[0].memory.id, reader=self._reader), depth) if hits else None
 
-    def ids_like(self, prefix: str, limit: int = 20) -> list[str]:
-        """The ids that begin so, forgotten ones included."""
-        return ids_like(prefix, reader=self._reader, limit=limit)
+    def ids_like(self, part: str, limit: int = 20) -> list[str]:
+        """The ids that begin with this, or end with it if it is long enough; forgotten ones included."""
+        return ids_like(part, reader=self._reader, limit=limit)
 
     def history(self, id: str) -> list[Entry]:
         """What the journal says about a memory or a link, oldest first."""

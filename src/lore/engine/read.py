@@ -84,10 +84,10 @@ def root_of(id: str, *, reader: Reader) -> str:
     return way[0] if way else id
 
 
-def ids_like(prefix: str, *, reader: Reader, limit: int) -> list[str]:
-    """The ids that begin so, in order, forgotten ones included."""
+def ids_like(part: str, *, reader: Reader, limit: int) -> list[str]:
+    """Ids that begin with `part`, or end with at least ID_TAIL characters of it; forgotten ones included."""
     _at_least("limit", limit, 1)
-    return reader.ids_like(prefix, limit)
+    return reader.ids_like(part, limit)
 
 
 def _at_least(name: str, number: int, least: int) -> None:

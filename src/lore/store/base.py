@@ -80,8 +80,11 @@ class Reader(ABC):
         """The known ones of `ids`; the forgotten ones among them only on request."""
 
     @abstractmethod
-    def ids_like(self, prefix: str, limit: int) -> list[str]:
-        """Ids that begin with `prefix`, forgotten ones included, in order."""
+    def ids_like(self, part: str, limit: int) -> list[str]:
+        """Ids that begin with `part`, or end with it if it has at least ID_TAIL characters; in order.
+
+        Forgotten memories are included.
+        """
 
     @abstractmethod
     def ids_of(self, noun: Literal["memory", "link"], aliases: Iterable[int]) -> dict[int, str]:

@@ -218,5 +218,8 @@ MIGRATIONS: dict[str, str] = {
         INSERT INTO subject SELECT s.value, m.alias
             FROM memory m CROSS JOIN json_each(subjects_of(m.title, m.content)) s;
     """,
+    "0009 memories by the end of their id": """
+        CREATE INDEX memory_id_tail ON memory (substr(id, -8));
+    """,  # the beginning of an id is its time, so only the end tells memories of one minute apart
 }
 """Expand first, contract in a later release: an older Lore may still have the file open."""

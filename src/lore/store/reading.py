@@ -57,14 +57,14 @@ class SqlReader(Reader):
         )
         return {memory.id: memory for memory in map(sql.memory_of, rows)}
 
-    def ids_like(self, prefix: str, limit: int) -> list[str]:
-        if not prefix.isascii():
+    def ids_like(self, part: str, limit: int) -> list[str]:
+        if not part.isascii():
             return []
         rows = self._rows(
-            "SELECT m.id FROM memory m WHERE m.id >= :low AND m.id < :high"
-            f" AND {self._sight()} ORDER BY m.id LIMIT :limit",
-            low=prefix,
-            high=prefix + "\U0010ffff",
+            f"SELECT m.id FROM memory m WHERE ({sql.id_like(part)}) AND {self._sight()}"
+            " ORDER BY m.id LIMIT :limit",
+            part=part,
+            high=part + "\U0010ffff",
             limit=limit,
         )
         return [id for (id,) in rows]

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
-from lore.model import DETAILS, SHARED, Filter, Link, Memory
+from lore.model import DETAILS, ID_TAIL, SHARED, Filter, Link, Memory
 from lore.ranking.category import BY_KIND, IMPORTANCE, OTHERWISE
 
 USE = (
@@ -139,6 +139,13 @@ def link_columns_of(link: Link) -> Parameters:
 def listed_ids(ids: Iterable[str]) -> str:
     """Ids as the JSON array that IDS reads; what cannot be stored cannot be an id, so it is left out."""
     return json.dumps([id for id in ids if id.isascii()])
+
+
+def id_like(part: str) -> str:
+    """Ids that begin with :part (and come before :high) or, if it is long enough, end with it."""
+    begins = "m.id >= :part AND m.id < :high"
+    tail = f"substr(m.id, -{ID_TAIL}) = substr(:part, -{ID_TAIL})"
+    return f"{begins} OR {tail} AND substr(m.id, -length(:part)) = :part" if len(part) >= ID_TAIL else begins
 
 
 def sight(namespace: str, table: str) -> str:

@@ -68,7 +68,8 @@ def cli(
 ) -> None:
     """Lore: long-term memory for AI agents.
 
-    An ID may be shortened to any beginning that only one memory has.
+    An ID may be shortened to its last eight characters, as lists show it, or to any beginning that only one
+    memory has.
     """
     ctx.obj = Flags(db_path=db_path, data_dir=data_dir, namespace=namespace)
     ctx.color = False if no_color else None

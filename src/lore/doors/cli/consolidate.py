@@ -1,5 +1,6 @@
 """consolidate: like a night's sleep, here and now: phase after phase, and a word on what came of each."""
 
+import shutil
 import signal
 import sys
 import time
@@ -124,9 +125,12 @@ def _progress() -> "Iterator[Any]":
         if phase == drawn["phase"] and time.monotonic() - drawn["at"] < REDRAW_SECONDS:
             return
         drawn.update(phase=phase, at=time.monotonic())
-        full = BAR_WIDTH * done // max(total, 1)
-        bar = click.style("━" * full, fg="cyan") + click.style("━" * (BAR_WIDTH - full), dim=True)
-        click.echo(f"{CLEAR}{phase:<{NAME_WIDTH}} {bar}  {done:,} of {total:,}", nl=False, err=True)
+        count = f"{done:,} of {total:,}"
+        room = shutil.get_terminal_size().columns - NAME_WIDTH - len(count) - 4
+        length = max(0, min(BAR_WIDTH, room))
+        full = length * done // max(total, 1)
+        bar = click.style("━" * full, fg="cyan") + click.style("━" * (length - full), dim=True)
+        click.echo(f"{CLEAR}{phase:<{NAME_WIDTH}} {bar}  {count}", nl=False, err=True)
 
     try:
         yield told
@@ -232,7 +236,10 @@ def _show_phase(done: "Done", verbose: bool) -> None:
     deed = _deed(done)
     idle = deed == NOTHING
     name = click.style(done.phase.ljust(NAME_WIDTH), fg=None if idle else "cyan", dim=idle)
-    click.echo(name + click.style(f"{took(done.seconds).rjust(TOOK_WIDTH)}  {deed}", dim=idle))
+    first, *rest = wrapped(deed, NAME_WIDTH + TOOK_WIDTH + 2)
+    click.echo(name + click.style(f"{took(done.seconds).rjust(TOOK_WIDTH)}  {first}", dim=idle))
+    for text in rest:
+        click.secho(" " * (NAME_WIDTH + TOOK_WIDTH + 2) + text, dim=idle)
     shown = done.told if verbose else done.told[:SHOWN]
     for told in shown:
         click.secho(f"{INDENT}{line(told, width() - len(INDENT))}", dim=True)

@@ -10,7 +10,7 @@ import click
 from lore.doors.cli.document import plain, show_document
 from lore.doors.cli.flags import Flags, json_option
 from lore.doors.cli.opening import opened
-from lore.doors.cli.terminal import note, visible
+from lore.doors.cli.terminal import note, wrapped
 from lore.errors import Unavailable
 from lore.health import Finding
 
@@ -73,6 +73,9 @@ def _show(findings: Sequence[Finding], repaired: Sequence[str], fix: bool) -> No
     for finding in findings:
         mark = click.style("✓", fg="green") if finding.passed else click.style("✗", fg="red")
         mended = "repaired: " if finding.check in repaired else ""
-        click.echo(f"{mark} {finding.check.ljust(longest)}  {mended}{visible(finding.detail)}")
+        first, *rest = wrapped(f"{mended}{finding.detail}", longest + 4)
+        click.echo(f"{mark} {finding.check.ljust(longest)}  {first}")
+        for text in rest:
+            click.echo(" " * (longest + 4) + text)
     if not fix and any(finding.repairable and not finding.passed for finding in findings):
         note("lore doctor --fix can repair this.")

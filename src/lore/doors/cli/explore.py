@@ -7,10 +7,10 @@ import click
 from lore.doors.cli.document import plain, show_document
 from lore.doors.cli.flags import Flags, json_option
 from lore.doors.cli.ids import resolve, shortened
+from lore.doors.cli.naming import label
 from lore.doors.cli.opening import opened
 from lore.doors.cli.terminal import line, width
 from lore.model import Branch
-from lore.text import label_of
 
 DEEPEST = 100
 
@@ -47,8 +47,8 @@ def _drawn(branch: Branch, short: Mapping[str, str], first: str, rest: str) -> I
     hidden = branch.children_count - len(branch.children)
     more = f"  [{hidden} below]" if hidden else ""
     room = width() - len(first) - len(id) - len(more) - 2
-    label = line(label_of(memory.title, memory.content), room)
-    bold = click.style(label, bold=not first)
+    called = line(label(memory), room)
+    bold = click.style(called, bold=not first)
     yield f"{first}{bold}  {click.style(id, fg='yellow')}{click.style(more, dim=True)}"
     for child in branch.children:
         last = child is branch.children[-1]

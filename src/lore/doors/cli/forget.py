@@ -62,7 +62,7 @@ def _rest(wanted: Sequence[str], done: Sequence[str]) -> list[str]:
 def _show(lore: "Lore", done: Sequence[str], did: str, opposite: str) -> None:
     if done:
         click.echo(f"{did} {plural(len(done), 'memory', 'memories')}.")
-        note(f"Undo: lore {opposite} {' '.join(shortened(lore, done).values())}")
+        note(f"Undo: lore {opposite} {' '.join(shortened(lore, done).values())}", broken_to_fit=False)
 
 
 def _show_rest(lore: "Lore", rest: Sequence[str], state: str) -> None:

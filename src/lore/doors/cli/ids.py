@@ -1,9 +1,10 @@
-"""Ids: a person types and sees as much of an id as tells it apart from all others."""
+"""Ids: a person sees the end of an id, which is random, and types that or any unique beginning."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from lore.errors import Invalid, NotFound
+from lore.model import ID_TAIL
 from lore.text import clean
 
 if TYPE_CHECKING:
@@ -11,13 +12,13 @@ if TYPE_CHECKING:
 
 ID_LIMIT_BYTES = 200
 SHOWN = 5
-LENGTHS = (8, 13, 18, 23)
-"""Where an id may be cut: within its minute, after its millisecond, after some and more of its chance."""
+LENGTHS = (ID_TAIL, 12)
+"""Characters of the end that are shown: 32 random bits or, where those are not unique, 48."""
 
 
-def resolve(lore: "Lore", beginning: str) -> str:
-    """The one id that begins so."""
-    wanted = clean(beginning, "id", ID_LIMIT_BYTES).strip().lower()
+def resolve(lore: "Lore", part: str) -> str:
+    """The one id that begins or ends so."""
+    wanted = clean(part, "id", ID_LIMIT_BYTES).strip().lower()
     found = lore.ids_like(wanted, SHOWN + 1)
     if not found:
         raise NotFound(f"unknown memory {wanted}")
@@ -25,18 +26,18 @@ def resolve(lore: "Lore", beginning: str) -> str:
         return wanted if wanted in found else found[0]
     shown = shortened(lore, found[:SHOWN])
     more = " and more" if len(found) > SHOWN else ""
-    raise Invalid(f"{wanted} is the beginning of {', '.join(shown.values())}{more}; give a longer one")
+    raise Invalid(f"{wanted} may be any of {', '.join(shown.values())}{more}; give one of these")
 
 
-def resolve_all(lore: "Lore", beginnings: Iterable[str]) -> list[str]:
+def resolve_all(lore: "Lore", parts: Iterable[str]) -> list[str]:
     """One id for each, each once."""
-    return list(dict.fromkeys(resolve(lore, beginning) for beginning in beginnings))
+    return list(dict.fromkeys(resolve(lore, part) for part in parts))
 
 
 def shortened(lore: "Lore", ids: Iterable[str]) -> dict[str, str]:
-    """id -> its beginning, all of one length, each of which `resolve` would understand."""
+    """id -> its end, all of one length, each of which `resolve` understands."""
     ids = list(ids)
     for length in LENGTHS:
-        if all(len(lore.ids_like(id[:length], 2)) == 1 for id in ids):
-            return {id: id[:length] for id in ids}
+        if all(len(lore.ids_like(id[-length:], 2)) == 1 for id in ids):
+            return {id: id[-length:] for id in ids}
     return {id: id for id in ids}

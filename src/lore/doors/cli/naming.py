@@ -8,12 +8,19 @@ import click
 from lore.doors.cli.ids import shortened
 from lore.doors.cli.terminal import line, width
 from lore.model import Filter, Memory, Query
-from lore.text import label_of
+from lore.text import preview
 
 if TYPE_CHECKING:
     from lore.engine import Lore
 
 MANY = 1_000
+LABEL_LENGTH = 300
+"""Characters of a text that stand for it where a memory has no title."""
+
+
+def label(memory: Memory) -> str:
+    """The title of a memory, or the beginning of its text."""
+    return memory.title or preview(memory.content, LABEL_LENGTH)
 
 
 def names(lore: "Lore", ids: Sequence[str], indent: int) -> Mapping[str, str]:
@@ -21,7 +28,7 @@ def names(lore: "Lore", ids: Sequence[str], indent: int) -> Mapping[str, str]:
     found = looked_up(lore, ids)
     short = shortened(lore, ids)
     room = width() - max(map(len, short.values()), default=0) - indent
-    labels = {id: line(label_of(memory.title, memory.content), room) for id, memory in found.items()}
+    labels = {id: line(label(memory), room) for id, memory in found.items()}
     return {id: f"{click.style(short[id], fg='yellow')}  {labels.get(id, '')}" for id in ids}
 
 

@@ -33,9 +33,10 @@ class Scope:
         return sorted(self.keys) or None
 
     def told(self, verb: str, more: int) -> str:
-        """That less was looked at than there is, and how much more --everywhere would bring."""
+        """The projects that were looked at, and how much --everywhere would add from the others."""
         names = ", ".join(sorted(map(name_of, self.keys)))
-        return f"in project {names}; --everywhere {verb} all{f', {more:,} more' if more > 0 else ''}"
+        rest = f"{more:,} more in other projects: --everywhere" if more > 0 else f"--everywhere {verb} all"
+        return f"in project {names}; {rest}"
 
 
 def project_options(command: Command) -> Command:

@@ -10,7 +10,7 @@ from lore.doors.cli.flags import Flags, json_option
 from lore.doors.cli.ids import resolve
 from lore.doors.cli.naming import looked_up, names
 from lore.doors.cli.opening import opened
-from lore.doors.cli.terminal import line, plural, show_rows, visible, width, wrapped
+from lore.doors.cli.terminal import cell, line, plural, show_rows, visible, width, wrapped
 from lore.doors.cli.times import told
 from lore.model import TURN, Entry, Link, Memory, Reading
 
@@ -48,7 +48,7 @@ def read(flags: Flags, id: str, history: bool, as_json: bool) -> None:
 def _show(lore: "Lore", reading: Reading) -> None:
     memory = reading.memory
     if memory.title:
-        click.secho(visible(memory.title), bold=True)
+        click.secho("\n".join(wrapped(memory.title)), bold=True)
     click.echo("\n".join(wrapped(memory.content)))
     click.echo()
     turns = _turns(lore, reading)
@@ -126,11 +126,11 @@ def _show_history(entries: Sequence[Entry], now: float) -> None:
         through = " ".join(part for part in (cause.surface, cause.actor) if part)
         why = f": {cause.reason}" if cause.reason else ""
         head = f"{told(entry.at, now)}  {cause.verb}{f' through {through}' if through else ''}{why}"
-        click.echo(visible(head))
+        click.echo("\n".join(wrapped(head)))
         for name, before in (entry.before or {}).items():
             after = (entry.after or {}).get(name)
             click.secho(f"  {name}: {_value(before)} → {_value(after)}", dim=True)
 
 
 def _value(value: object) -> str:
-    return line(repr(value) if isinstance(value, str) else str(value), 30)
+    return cell(repr(value) if isinstance(value, str) else str(value), 30)

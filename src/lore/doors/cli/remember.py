@@ -9,12 +9,12 @@ import click
 from lore.doors.cli.document import plain, show_document
 from lore.doors.cli.flags import Flags, json_option
 from lore.doors.cli.ids import resolve, shortened
+from lore.doors.cli.naming import label
 from lore.doors.cli.opening import opened
 from lore.doors.cli.projects import key_of
 from lore.doors.cli.terminal import line, width
 from lore.errors import Invalid
 from lore.model import Draft, Memory
-from lore.text import label_of
 
 if TYPE_CHECKING:
     from lore.engine import Lore
@@ -73,5 +73,5 @@ def _from_stdin() -> str:
 
 def _show(lore: "Lore", memory: Memory) -> None:
     short = shortened(lore, [memory.id])[memory.id]
-    called = line(label_of(memory.title, memory.content), width() - len(short) - 13)
+    called = line(label(memory), width() - len(short) - 13)
     click.echo(f"Remembered {click.style(short, fg='yellow')}  {called}")

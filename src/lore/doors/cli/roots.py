@@ -9,15 +9,13 @@ import click
 from lore.doors.cli.document import plain, show_document
 from lore.doors.cli.flags import Flags, json_option
 from lore.doors.cli.ids import shortened
+from lore.doors.cli.naming import label
 from lore.doors.cli.opening import opened
-from lore.doors.cli.terminal import line, note, plural, width
+from lore.doors.cli.terminal import NARROW, line, note, plural, width
 from lore.model import Branch
-from lore.text import label_of
 
 if TYPE_CHECKING:
     from lore.engine import Lore
-
-CONTENT_WIDTH = 60
 
 
 @click.command()
@@ -50,11 +48,7 @@ def roots(flags: Flags, keyword: str | None, limit: int, as_json: bool) -> None:
 
 def _called(lore: "Lore", keyword: str) -> list[Branch]:
     wanted = keyword.casefold()
-    return [branch for branch in lore.roots(sys.maxsize) if wanted in _label(branch).casefold()]
-
-
-def _label(branch: Branch) -> str:
-    return label_of(branch.memory.title, branch.memory.content)
+    return [branch for branch in lore.roots(sys.maxsize) if wanted in label(branch.memory).casefold()]
 
 
 def _show(lore: "Lore", branches: Sequence[Branch]) -> None:
@@ -62,8 +56,15 @@ def _show(lore: "Lore", branches: Sequence[Branch]) -> None:
     longest = max(map(len, short.values()))
     click.secho(f"{'ID'.ljust(longest)}   Rel  Acc  Content", dim=True)
     for branch in branches:
-        below = f"  [{plural(branch.children_count, 'child', 'children')}]" if branch.children_count else ""
+        below = _below(branch)
         numbers = f"{branch.relevance:>5.2f} {branch.memory.access_count:>4}"
-        room = min(CONTENT_WIDTH, width() - longest - len(numbers) - len(below) - 3)
+        room = width() - longest - len(numbers) - len(below) - 3
         id = click.style(short[branch.memory.id].ljust(longest), fg="yellow")
-        click.echo(f"{id} {numbers}  {line(_label(branch), room)}{click.style(below, dim=True)}")
+        click.echo(f"{id} {numbers}  {line(label(branch.memory), room)}{click.style(below, dim=True)}")
+
+
+def _below(branch: Branch) -> str:
+    count = branch.children_count
+    if not count:
+        return ""
+    return f"  [{count:,}]" if width() < NARROW else f"  [{plural(count, 'child', 'children')}]"

@@ -40,11 +40,11 @@ if TYPE_CHECKING:
 @click.option("--source", multiple=True, help="Only what came from there.")
 @click.option("--since", metavar="WHEN", help="Kept since 2026-01-31, or 30m, 3h, 7d, 2w ago.")
 @click.option("--until", metavar="WHEN", help="Kept until then; a date counts to its end.")
-@click.option("--format", type=click.Choice(FORMATS), help="How much of each; without it a preview.")
+@click.option("--format", type=click.Choice(FORMATS), help="How much of each; without it the best passage.")
 @click.option("--budget", metavar="TOKENS", type=int, help="Only the best that fit.")
 @click.option("--min-score", type=float, default=0.0, help="Hide what scores less.")
 @click.option("--history", is_flag=True, help="Also what something newer has replaced.")
-@click.option("--why", is_flag=True, help="Show what each score is made of.")
+@click.option("--why", is_flag=True, help="Say why each was found, the strongest reason first.")
 @project_options
 @json_option
 @click.pass_obj
@@ -59,12 +59,16 @@ def search(flags: Flags, /, *, why: bool, as_json: bool, **asked: Any) -> None:
         within = _scope(lore, asked)
         query = _query(lore, asked, within)
         answer = lore.search(query)
+        elsewhere = _elsewhere(lore, query) if within.assumed else 0
+        if elsewhere and not answer.stored:  # the project is empty, the store is not
+            answer = replace(answer, stored=None)
         if as_json:
-            show_document({"projects": within.document} | _document(answer, asked["format"]))
+            scope_document = {"projects": within.document, "in_other_projects": elsewhere}
+            show_document(scope_document | _document(answer, asked["format"]))
             return
-        show_hits(lore, answer.hits, asked["format"], why)
+        show_hits(lore, answer.hits, query, asked["format"], why)
         if within.assumed:
-            note(within.told("searches", _elsewhere(lore, query)))
+            note(within.told("searches", elsewhere))
     for said in answer.notes():
         note(said)
 
@@ -76,9 +80,9 @@ def _scope(lore: "Lore", asked: dict[str, Any]) -> Scope:
 
 
 def _elsewhere(lore: "Lore", query: Query) -> int:
-    """How many of the best are of other projects."""
+    """Count the memories of other projects among the best hits of a search in all of them."""
     everywhere = replace(query.where, projects=frozenset())
-    answer = lore.search(replace(query, where=everywhere, budget_tokens=None, counted=False))
+    answer = lore.search(replace(query, where=everywhere, format="ids", budget_tokens=None, counted=False))
     return sum(hit.memory.project not in query.where.projects | {""} for hit in answer.hits)
 
 

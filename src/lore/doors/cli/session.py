@@ -10,7 +10,7 @@ from lore.doors.cli.document import plain, show_document
 from lore.doors.cli.flags import Flags, json_option
 from lore.doors.cli.ids import resolve
 from lore.doors.cli.opening import opened
-from lore.doors.cli.terminal import line, note, plural, show_rows, visible, width, wrapped
+from lore.doors.cli.terminal import cell, line, note, plural, show_rows, visible, width, wrapped
 from lore.doors.cli.times import minute, minute_after, told
 from lore.errors import Invalid
 from lore.model import Filter, Memory
@@ -67,7 +67,7 @@ def _named(lore: "Lore", beginning: str) -> Memory:
 
 def _show_head(conversation: Memory, count: int, now: float) -> None:
     folder, branch = (str(conversation.metadata.get(name, "")) for name in ("folder", "branch"))
-    click.secho(visible(conversation.title), bold=True)
+    click.secho("\n".join(wrapped(conversation.title)), bold=True)
     show_rows(
         {
             "id": conversation.id,
@@ -101,7 +101,7 @@ def _head(turn: Memory, before: Memory | None) -> str:
     agent = turn.metadata.get("agent")
     named = str(turn.metadata.get("tool") or turn.type) if turn.type == TOOL else turn.type
     more = [when, f"agent {agent}" if agent else "", "failed" if turn.metadata.get("failed") else ""]
-    colour, name = COLOURS.get(turn.type), line(named, NAME_WIDTH)
+    colour, name = COLOURS.get(turn.type), cell(named, NAME_WIDTH)
     speaker = click.style(name, fg=colour, bold=True) if colour else click.style(name, dim=True)
     return f"{speaker}  {click.style(visible(', '.join(filter(None, more))), dim=True)}"
 

@@ -11,8 +11,8 @@ from lore.doors.cli.flags import Flags, json_option
 from lore.doors.cli.ids import shortened
 from lore.doors.cli.opening import opened
 from lore.doors.cli.projects import Scope, project_options, scope
-from lore.doors.cli.terminal import line, note, width
-from lore.doors.cli.times import minute
+from lore.doors.cli.terminal import cell, columns, line, note, padded, width
+from lore.doors.cli.times import day, minute
 from lore.model import SESSION, TURN, Filter, Memory
 from lore.transcripts.project import name_of
 
@@ -24,6 +24,8 @@ TURNS = frozenset({TURN})
 CLIENT_WIDTH = 12
 PROJECT_WIDTH = 14
 SHOWN = 20
+NARROW_TABLE = 72
+"""Fewer columns leave no room for a title beside the others."""
 
 
 class Conversation(NamedTuple):
@@ -96,33 +98,39 @@ def _nothing(source: str | None, within: Scope) -> str:
 def show_conversations(
     lore: "Lore", found: Sequence[Conversation], below: Mapping[str, str] | None = None
 ) -> None:
-    """One line each; columns as wide as their widest, within reason. below: what else to say of them."""
+    """One line each; columns as wide as their widest, within reason. below: what else to say of them.
+
+    On a narrow terminal the title stands below the other columns, behind its project.
+    """
     if not found:
         return
+    narrow = width() < NARROW_TABLE
     short = shortened(lore, [one.memory.id for one in found])
-    rows = [
-        (
-            short[one.memory.id],
-            minute(one.memory.created_at),
-            line(one.memory.source, CLIENT_WIDTH),
-            line(name_of(one.memory.project), PROJECT_WIDTH),
-            f"{one.turns_count:,}",
-        )
-        for one in found
-    ]
-    head = ("ID", "When", "Client", "Project", "Turns")
-    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+    rows = [_cells(one, short[one.memory.id], narrow) for one in found]
+    head = ("ID", "When", "Client", "Turns") if narrow else ("ID", "When", "Client", "Project", "Turns")
+    widths = [max(map(columns, column)) for column in zip(head, *rows, strict=True)]
     room = width() - sum(widths) - 2 * len(widths)
-    click.secho(f"{_laid(head, widths)}  Title", dim=True)
+    click.secho(_laid(head, widths) + ("" if narrow else "  Title"), dim=True)
     for row, one in zip(rows, found, strict=True):
-        id, rest = row[0], _laid(row, widths)[len(row[0]) :]
-        click.echo(f"{click.style(id, fg='yellow')}{rest}  {line(one.memory.title, room)}")
+        start = click.style(row[0], fg="yellow") + _laid(row, widths)[len(row[0]) :]
+        click.echo(start if narrow else f"{start}  {line(one.memory.title, room)}")
+        if narrow:
+            project = f"{name_of(one.memory.project)}: " if one.memory.project else ""
+            click.echo(f"  {line(project + one.memory.title, width() - 2)}")
         if told := (below or {}).get(one.memory.id):
             click.echo(told)
+
+
+def _cells(one: Conversation, id: str, narrow: bool) -> tuple[str, ...]:
+    """Id, when, client, project unless narrow, number of turns."""
+    memory = one.memory
+    when = (day if narrow else minute)(memory.created_at)
+    project = () if narrow else (cell(name_of(memory.project), PROJECT_WIDTH),)
+    return (id, when, cell(memory.source, CLIENT_WIDTH), *project, f"{one.turns_count:,}")
 
 
 def _laid(cells: Sequence[str], widths: Sequence[int]) -> str:
     """In columns; the last one holds numbers."""
     *texts, number = cells
-    laid = [text.ljust(room) for text, room in zip(texts, widths, strict=False)]
+    laid = [padded(text, room) for text, room in zip(texts, widths, strict=False)]
     return "  ".join([*laid, number.rjust(widths[-1])])

@@ -41,6 +41,11 @@ def minute(at: float) -> str:
     return f"{datetime.fromtimestamp(at):%Y-%m-%d %H:%M}"
 
 
+def day(at: float) -> str:
+    """For narrow terminals: the local date."""
+    return f"{datetime.fromtimestamp(at):%Y-%m-%d}"
+
+
 def minute_after(at: float, before: float) -> str:
     """Like minute; without the day if that is the one of `before`."""
     then = datetime.fromtimestamp(at)

@@ -1,0 +1,101 @@
+"""Why: the signals of a hit in words that a person knows, the strongest reason first."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from lore.model import Hit, Signal
+from lore.names import stems, words_of
+from lore.ranking.policy import MATCH
+from lore.text import terms
+
+SAME_WORDS = frozenset({"words", "wording", "words_rank"})
+CONVERSATION = "company"
+NEIGHBOURS = "nearby"
+WORDS = {  # signal -> what it means to a person
+    "words": "same words",
+    "wording": "same words",
+    "words_rank": "same words",
+    "similarity": "similar meaning",
+    "meaning": "similar meaning",
+    "meaning_rank": "similar meaning",
+    "exact": "has the identifier that you ask for",
+    "links": "linked to other hits",
+    "links_rank": "linked to other hits",
+    "walk": "linked to other hits",
+    CONVERSATION: "its conversation is about this",
+    NEIGHBOURS: "what was said right before or after it matches too",
+    "recent": "said recently",
+    "when": "from the time you ask about",
+    "dated": "tells a time, as you ask for one",
+    "speaker": "said by somebody you name",
+    "answers": "said in answer to a question",
+    "tells": "a statement, not a question",
+    "fullness": "says more than a few words",
+    "relevance": "new or used lately",
+    "use": "often used",
+    "quality": "rated as useful",
+    "fresh": "newest of two statements that differ in the value",
+    "repeats": "says the same as a better hit",
+    "elsewhere": "belongs to another project",
+    MATCH: "matches the question",
+}
+SMALLEST_SHARE = 0.1
+"""Reasons that make up less of a score are left out."""
+CELLS = 5
+
+
+def reasons(hit: Hit, hits: Sequence[Hit], query: str) -> Iterator[tuple[str, str]]:
+    """(bar, words) of each signal that counts. `hits` is the whole answer, best first."""
+    signals = _signals(hit)
+    whole = sum(abs(signal.points) for signal in signals.values())
+    for name, signal in sorted(signals.items(), key=lambda item: -item[1].points):
+        meaning = _meaning(name, hit, hits, query)
+        if meaning and abs(signal.points) >= SMALLEST_SHARE * whole > 0:
+            yield _bar(signal.strength), meaning
+    if hit.via:
+        yield _bar(1), f"reached by way of {hit.via}"
+    if hit.fade < 1:
+        yield _bar(hit.fade), "what is left of its score: it was not used for a while"
+
+
+def _signals(hit: Hit) -> Mapping[str, Signal]:
+    """All signals of a hit; the evidence takes the place of the match that it makes up."""
+    whole = sum(signal.points for signal in hit.evidence.values() if signal.points > 0)
+    if whole <= 0:
+        return hit.signals
+    scale = hit.signals[MATCH].points / whole
+    evidence = {name: Signal(one.strength, one.weight * scale) for name, one in hit.evidence.items()}
+    return evidence | {name: signal for name, signal in hit.signals.items() if name != MATCH}
+
+
+def _meaning(name: str, hit: Hit, hits: Sequence[Hit], query: str) -> str:
+    """The words for a signal; none if it says nothing about this hit."""
+    meaning = WORDS.get(name, name.replace("_", " "))
+    if name in SAME_WORDS:
+        shared = _shared(hit, query)
+        return f"{meaning}: {', '.join(shared)}" if shared else ""
+    if name in (CONVERSATION, NEIGHBOURS) and not hit.memory.session:
+        return ""
+    if name == CONVERSATION:
+        beside = [str(rank) for rank, other in enumerate(hits, 1) if _beside(other, hit)]
+        return f"said in the same conversation as number {', '.join(beside)}" if beside else meaning
+    return meaning
+
+
+def _shared(hit: Hit, query: str) -> list[str]:
+    """The words of the query that the memory has, in any form."""
+    memory = hit.memory
+    text = " ".join((memory.title, memory.summary, memory.content, memory.context))
+    found = {word.text for part in text.split("\n") for word in words_of(part)}
+    roots = stems(found)
+    return [term for term in terms(query) if term in found or not roots.isdisjoint(stems([term]))]
+
+
+def _beside(other: Hit, hit: Hit) -> bool:
+    return other.memory.session == hit.memory.session and other.memory.id != hit.memory.id
+
+
+def _bar(strength: float) -> str:
+    """Five cells; an arrow down for what lowers the score."""
+    if strength < 0:
+        return "↓".ljust(CELLS)
+    return ("█" * max(1, round(CELLS * min(strength, 1)))).ljust(CELLS, "░")
