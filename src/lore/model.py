@@ -15,7 +15,9 @@ Format = Literal["ids", "title", "full"]
 FORMATS: tuple[Format, ...] = ("ids", "title", "full")
 Order = Literal["newest", "importance", "use"]
 TURN, SESSION = "turn", "session"
-VERBATIM = frozenset({TURN, SESSION})
+LORE_CALL = "lore-call"
+"""A turn in which an agent called Lore itself: shown in its session, never found by a search."""
+VERBATIM = frozenset({TURN, SESSION, LORE_CALL})
 """The kinds that are no knowledge but what knowledge comes from: what was said, word for word."""
 DETAILS = 3
 """The level of a tree from which on all is detail."""
@@ -184,6 +186,7 @@ class Tie:
 class Filter:
     """Which memories count. Empty collections and None mean "any"; `other_kinds` are left out.
 
+    Calls to Lore (LORE_CALL) count only if `kinds` names them.
     categories: see `ranking.category`. level: a cut through the trees, that is what lies this deep and the
     leaves above it; from DETAILS on, also all that lies deeper. projects: what belongs to one of them, and
     what belongs to none.

@@ -218,5 +218,19 @@ MIGRATIONS: dict[str, str] = {
         INSERT INTO subject SELECT s.value, m.alias
             FROM memory m CROSS JOIN json_each(subjects_of(m.title, m.content)) s;
     """,
+    "0009 calls to Lore are not recalled": """
+        UPDATE memory SET kind = 'lore-call' WHERE kind = 'turn' AND type = 'tool' AND (
+            metadata ->> 'tool' GLOB 'mcp__*lore*__*' OR metadata ->> 'tool' GLOB 'mcp_lore_*'
+            OR metadata ->> 'tool' GLOB 'lore_*' OR metadata ->> 'tool' GLOB 'mcp__memory__*');
+        DELETE FROM vector WHERE memory IN (SELECT alias FROM memory WHERE kind = 'lore-call');
+        DELETE FROM embedding WHERE memory IN (SELECT alias FROM memory WHERE kind = 'lore-call');
+        DROP TRIGGER memory_inserted;
+        CREATE TRIGGER memory_inserted AFTER INSERT ON memory BEGIN
+            INSERT INTO words (rowid, title, summary, content, context)
+                VALUES (new.alias, new.title, new.summary, new.content, new.context);
+            INSERT INTO embedding (memory, model, version, seq)
+                SELECT new.alias, '', 0, 0 WHERE new.kind != 'lore-call';
+        END;
+    """,  # they have no row in `embedding`: nothing waits to be embedded
 }
 """Expand first, contract in a later release: an older Lore may still have the file open."""

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
-from lore.model import DETAILS, SHARED, Filter, Link, Memory
+from lore.model import DETAILS, LORE_CALL, SHARED, Filter, Link, Memory
 from lore.ranking.category import BY_KIND, IMPORTANCE, OTHERWISE
 
 USE = (
@@ -157,6 +157,8 @@ def passing(where: Filter) -> tuple[str, Parameters]:
         clauses.append(f"{known}.forgotten_at IS NULL")
     if not where.superseded:
         clauses.append("m.superseded_by IS NULL")
+    if LORE_CALL not in where.kinds:
+        clauses.append(f"m.kind != '{LORE_CALL}'")
     for column, values in _sets(where).items():
         if values:
             subject = {"category": CATEGORY, "project": f"{known}.project"}.get(column, f"m.{column}")
