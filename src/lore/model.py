@@ -19,6 +19,12 @@ LORE_CALL = "lore-call"
 """A turn in which an agent called Lore itself: shown in its session, never found by a search."""
 VERBATIM = frozenset({TURN, SESSION, LORE_CALL})
 """The kinds that are no knowledge but what knowledge comes from: what was said, word for word."""
+DISTILLED = "distilled"
+"""The source type of what Lore has written itself."""
+DERIVED = "derived_from"
+"""The type of the link from a distilled memory to a turn it came from."""
+OVERVIEW_OF = "overview_of"
+"""Under which name a root remembers what its overview was made of."""
 DETAILS = 3
 """The level of a tree from which on all is detail."""
 
@@ -253,7 +259,7 @@ class Hit:
     """A memory that was found, and why. score = fade x the sum of the signals' points.
 
     breadcrumb: what the memories above it are called, from the root down. via: the name or the link by which
-    a deep search came to it.
+    a deep search came to it. sources: ids of the turns that say the same and are not listed beside it.
     """
 
     memory: Memory
@@ -263,6 +269,7 @@ class Hit:
     fade: float = 1.0
     breadcrumb: tuple[str, ...] = ()
     via: str = ""
+    sources: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -280,7 +287,8 @@ class Answer:
 
     hidden/best_hidden: what was found but fell below the threshold. cut: what the limit or the
     token budget left out. meaning: how far meaning took part; words always do. stored: how much there is
-    to search, counted only when the answer needs it to explain itself.
+    to search, counted only when the answer needs it to explain itself. repeated: hits that only repeat
+    those listed. in_progress: turns of the conversation that asks which match by words; both are left out.
     """
 
     hits: tuple[Hit, ...]
@@ -288,6 +296,8 @@ class Answer:
     hidden: int = 0
     best_hidden: float = 0.0
     cut: int = 0
+    repeated: int = 0
+    in_progress: int = 0
     meaning: Literal["ready", "warming", "missing"] = "ready"
     pending: int = 0
     trouble: str = ""
@@ -304,6 +314,10 @@ class Answer:
         if self.hidden and not self.hits:
             found = _are(self.hidden, "hit", "hits")
             yield f"There {found} below the threshold, not shown (best score {self.best_hidden:.3f})."
+        if self.repeated:
+            yield f"Not listed: {_count(self.repeated, 'repeat', 'repeats')} of these."
+        if self.in_progress:
+            yield f"Not listed: {_count(self.in_progress, 'turn', 'turns')} of the conversation in progress."
         if self.meaning == "missing":
             yield f"Searched by words only: {self.trouble}."
         elif self.meaning == "warming":
@@ -311,6 +325,10 @@ class Answer:
         elif self.pending:
             waiting = _are(self.pending, "memory", "memories")
             yield f"There {waiting} not embedded yet; by words they are found already."
+
+
+def _count(count: int, one: str, many: str) -> str:
+    return f"{count:,} {one if count == 1 else many}"
 
 
 def _are(count: int, one: str, many: str) -> str:

@@ -5,16 +5,16 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from lore.engine.deepen import deepened
+from lore.engine.once import each_once, moved
 from lore.engine.sense import Sense
 from lore.engine.use import count_use
 from lore.errors import Invalid, NotFound
-from lore.model import FORMATS, SESSION, TURN, VERBATIM, Answer, Filter, Format, Hit, Memory, Query, Signal
+from lore.model import FORMATS, SESSION, TURN, Answer, Filter, Format, Hit, Memory, Query
 from lore.ranking import evidence, fuse
 from lore.ranking.decay import left_of, relevance, usage
 from lore.ranking.fresh import lifted
 from lore.ranking.graph import STEPS, reached
 from lore.ranking.policy import POLICIES, Policy, policy_named
-from lore.ranking.repeats import repeating
 from lore.store import Reader, Store
 from lore.text import clean, label_of, listed, overlap, preview, storable, terms, tokens_in
 from lore.vectors import Vector
@@ -27,8 +27,6 @@ SEEDS = 5
 """From how many of the first hits links are followed where they count as a list of their own."""
 COMPARED = 20
 """How many of the first hits are compared with each other."""
-REPEATED = 0.5
-"""What a hit is worth that says again what a better one has said."""
 CRUMB_TOKENS = 60
 """What an id with its score costs the asker."""
 
@@ -54,12 +52,13 @@ def search(
     hits = [_hit(memory, found.strengths_of(memory, policy, now), policy, now) for memory in found.memories]
     hits.sort(key=lambda hit: (-hit.score, hit.memory.id))
     likely, hidden = _parted(hits, lambda hit: found.is_likely(hit, query, policy))
-    seen = _spoken(likely, policy)
+    seen = _spoken(likely)
     if query.deep:
         walked = deepened(seen, query, vector, policy=policy, reader=reader, sense=sense, now=now)
-        seen = _spoken(walked, policy)
+        seen = _spoken(walked)
     if policy.tidy:
-        seen = _without_repeats(_fresh_first(seen, query.text))
+        seen = _fresh_first(seen, query.text)
+    seen, repeated = each_once(seen, query.text, reader)
     seen, weak = _parted(seen, lambda hit: _worth(hit, policy) >= query.min_score)
     hidden += weak
     if policy.best_per_tree and query.where.under is None:
@@ -74,6 +73,7 @@ def search(
         hidden=len(hidden),
         best_hidden=max((hit.score for hit in hidden), default=0.0),
         cut=len(seen) - len(shown),
+        repeated=repeated,
         meaning="ready" if vector is not None else sense.state,
         pending=store.pending(sense.model),
         trouble=sense.trouble,
@@ -180,10 +180,8 @@ def _linked(lists: list[list[str]], query: Query, reader: Reader) -> list[str]:
     return sorted((memory.id for memory in passing), key=lambda known: (-strengths[known], known))
 
 
-def _spoken(hits: list[Hit], policy: Policy) -> list[Hit]:
+def _spoken(hits: list[Hit]) -> list[Hit]:
     """Without the conversations of which a turn was found: it says what they are about, and more."""
-    if not policy.tidy:
-        return hits
     heard = {hit.memory.session for hit in hits if hit.memory.kind == TURN and hit.memory.session}
     return [hit for hit in hits if hit.memory.kind != SESSION or hit.memory.session not in heard]
 
@@ -216,32 +214,7 @@ def _fresh_first(hits: list[Hit], question: str) -> list[Hit]:
     """Of what says the same but for the value, the newest first."""
     ranked = [(hit.memory.id, hit.memory.content, hit.memory.created_at) for hit in hits[:COMPARED]]
     scores = {hit.memory.id: hit.score for hit in hits[:COMPARED]}
-    return _moved(hits, lifted(question, ranked, scores), "fresh")
-
-
-def _without_repeats(hits: list[Hit]) -> list[Hit]:
-    """What says again what a better hit has said moves down."""
-    first = hits[:COMPARED]
-    ranked = [(hit.memory.id, hit.memory.content, hit.memory.kind in VERBATIM) for hit in first]
-    again = repeating(ranked)
-    return _moved(
-        hits, {hit.memory.id: hit.score * REPEATED for hit in first if hit.memory.id in again}, "repeats"
-    )
-
-
-def _moved(hits: list[Hit], scores: Mapping[str, float], why: str) -> list[Hit]:
-    """With these scores for some; where scores are the same, the newest first."""
-    if not scores:
-        return hits
-    told = [_rescored(hit, scores.get(hit.memory.id, hit.score), why) for hit in hits]
-    return sorted(told, key=lambda hit: (-hit.score, -hit.memory.created_at, -hit.memory.alias))
-
-
-def _rescored(hit: Hit, score: float, why: str) -> Hit:
-    if score == hit.score:
-        return hit
-    change = Signal((score - hit.score) / hit.fade, 1.0)
-    return replace(hit, score=score, signals={**hit.signals, why: change})
+    return moved(hits, lifted(question, ranked, scores), "fresh")
 
 
 def _best_per_tree(hits: Iterable[Hit], reader: Reader) -> list[Hit]:

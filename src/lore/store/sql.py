@@ -149,16 +149,10 @@ def sight(namespace: str, table: str) -> str:
 
 def passing(where: Filter) -> tuple[str, Parameters]:
     """The clause (beginning with AND) and parameters that a row `m` of memory must pass."""
-    clauses: list[str] = []
     parameters: Parameters = {}
     named = where.ids is not None or where.under is not None
     known = "+m" if named else "m"  # +: do not scan all that is current, or of a project, for a few
-    if not where.forgotten:
-        clauses.append(f"{known}.forgotten_at IS NULL")
-    if not where.superseded:
-        clauses.append("m.superseded_by IS NULL")
-    if LORE_CALL not in where.kinds:
-        clauses.append(f"m.kind != '{LORE_CALL}'")
+    clauses = _in_sight(where, known)
     for column, values in _sets(where).items():
         if values:
             subject = {"category": CATEGORY, "project": f"{known}.project"}.get(column, f"m.{column}")
@@ -182,6 +176,16 @@ def passing(where: Filter) -> tuple[str, Parameters]:
     clauses += _places(where)
     parameters |= {"level": where.level, "under": listed_ids([where.under or ""])}
     return "".join(f" AND {clause}" for clause in clauses), parameters
+
+
+def _in_sight(where: Filter, table: str) -> list[str]:
+    """Without what a filter has to ask for: forgotten and superseded memories, calls to Lore."""
+    hidden = {
+        f"{table}.forgotten_at IS NULL": not where.forgotten,
+        "m.superseded_by IS NULL": not where.superseded,
+        f"m.kind != '{LORE_CALL}'": LORE_CALL not in where.kinds,
+    }
+    return [clause for clause, applies in hidden.items() if applies]
 
 
 def _places(where: Filter) -> list[str]:
