@@ -15,6 +15,8 @@ COVERED = 0.5
 """Share of a turn's words from which on a memory says most of the turn."""
 SHARED_TERMS = 2
 """Words of the question that a turn and a memory must share, where the memory says less of the turn."""
+LONGEST_TURN, LONGEST_QUESTION = 8_000, 600
+"""Characters of a turn that are compared; texts longer than the second number are no mere questions."""
 SAME_QUESTION = 0.75
 """Share of words that two questions must have in common, of all words of both, to be the same."""
 
@@ -65,9 +67,11 @@ def repeats(question: str, ranked: Sequence[Statement]) -> Repeats:
     answers more stays. What was stored on purpose is never the lesser of two.
     """
     found = Repeats()
-    asked = frozenset(terms(question))
-    told = {one.id: frozenset(words(one.text)) - STOP_WORDS for one in ranked}
     memories = [one for one in ranked if not one.verbatim and not one.heading]
+    if not memories or len(memories) == len(ranked):
+        return found
+    asked = frozenset(terms(question))
+    told = {one.id: frozenset(words(one.text[:LONGEST_TURN])) - STOP_WORDS for one in ranked}
     union = frozenset[str]().union(*(told[one.id] for one in memories))
     place = {one.id: at for at, one in enumerate(ranked)}
     for one in ranked:
@@ -86,6 +90,8 @@ def repeats(question: str, ranked: Sequence[Statement]) -> Repeats:
 
 def asks_again(question: str, text: str) -> bool:
     """Whether a text only asks, and asks what the question asks: no statement, and nearly the same words."""
+    if len(text) > LONGEST_QUESTION:
+        return False
     clauses = [clause.strip() for clause in _CLAUSE.findall(text) if clause.strip()]
     if not clauses or not all(_QUESTION.match(clause) for clause in clauses):
         return False
@@ -100,7 +106,7 @@ def _says(turn: Statement, memory: Statement, told: Mapping[str, frozenset[str]]
     ours = told[memory.id]
     if len(ours) < LEAST_WORDS or len(ours & told[turn.id]) < CONTAINED * len(ours):
         return False
-    passage = _passage(turn.text, ours)
+    passage = _passage(turn.text[:LONGEST_TURN], ours)
     theirs = frozenset(words(passage))
     exact = {word for name in names_in(memory.text) for word in words(name)} - STOP_WORDS
     exact |= {word for word in ours if any(letter.isdigit() for letter in word)}

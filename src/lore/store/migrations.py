@@ -218,7 +218,7 @@ MIGRATIONS: dict[str, str] = {
         INSERT INTO subject SELECT s.value, m.alias
             FROM memory m CROSS JOIN json_each(subjects_of(m.title, m.content)) s;
     """,
-    "0009 calls to Lore are not recalled": """
+    "0010 calls to Lore are not recalled": """
         UPDATE memory SET kind = 'lore-call' WHERE kind = 'turn' AND type = 'tool' AND (
             metadata ->> 'tool' GLOB 'mcp__*lore*__*' OR metadata ->> 'tool' GLOB 'mcp_lore_*'
             OR metadata ->> 'tool' GLOB 'lore_*' OR metadata ->> 'tool' GLOB 'mcp__memory__*');
