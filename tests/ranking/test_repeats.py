@@ -54,8 +54,9 @@ def test_a_memory_stands_for_the_turn_it_is_known_to_come_from_in_other_words() 
 def test_a_heading_that_only_repeats_memories_is_covered() -> None:
     overview = Statement(id="top", text=f"{FACT} Tom reviews it.", distilled=True, heading=True)
     reviewed = fact("Tom reviews the release.", "reviewed")
-    assert repeats(QUESTION, [overview, fact(FACT), reviewed]).covered == {"top"}
-    assert repeats(QUESTION, [overview, fact(FACT)]).covered == set()
+    assert repeats(QUESTION, [overview, fact(FACT), reviewed]).covered == {"top": "fact"}
+    assert repeats(QUESTION, [overview, fact(FACT)]).covered == {}
+    assert repeats("Who reviews the branch?", [overview, fact(FACT), reviewed]).covered == {}
 
 
 @pytest.mark.parametrize(

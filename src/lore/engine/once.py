@@ -1,9 +1,9 @@
 """once: each fact once among the hits; a memory stands for its turns, and a question is no answer."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
-from lore.model import DERIVED, DISTILLED, OVERVIEW_OF, SESSION, TURN, VERBATIM, Hit, Signal
+from lore.model import DERIVED, DISTILLED, OVERVIEW_OF, SESSION, TURN, VERBATIM, Hit
 from lore.ranking.repeats import Statement, asks_again, repeats
 from lore.store import Reader
 
@@ -13,36 +13,35 @@ REPEATED = 0.5
 """Factor for the score of a hit that repeats a better one in part, or that repeats the question."""
 
 
-def each_once(hits: Sequence[Hit], question: str, reader: Reader) -> tuple[list[Hit], int]:
-    """The hits without those that only repeat others, and the number of these.
+@dataclass(frozen=True, slots=True)
+class Once:
+    """Hits that repeat nothing, those that stand for turns with their sources, in the order given.
+
+    scores: the new scores of some of them. repeated: how many hits were left out.
+    """
+
+    hits: list[Hit]
+    scores: dict[str, float]
+    repeated: int
+
+
+def each_once(hits: Sequence[Hit], question: str, reader: Reader) -> Once:
+    """Leave out hits that only repeat others.
 
     A memory takes the place of the best turn that it stands for, and names these turns as its sources.
     """
     first = hits[:COMPARED]
     found = repeats(question, _statements(first, reader))
-    replaced = found.covered.union(*found.stands_for.values())
-    scores = {hit.memory.id: hit.score for hit in first}
+    replaced = set(found.covered).union(*found.stands_for.values())
+    before = {hit.memory.id: hit.score for hit in first}
     again = {hit.memory.id for hit in first if _is_question(hit, question)}
-    changed = {id: scores[id] * REPEATED for id in found.lesser | again}
-    changed |= {id: max(scores[one] for one in (id, *turns)) for id, turns in found.stands_for.items()}
+    scores = {id: before[id] * REPEATED for id in found.lesser | again}
+    standing = [(turn, id) for id, turns in found.stands_for.items() for turn in turns]
+    for left_out, id in (*standing, *found.covered.items()):
+        scores[id] = max(before[left_out], scores.get(id, before[id]))
     kept = [hit for hit in hits if hit.memory.id not in replaced]
     named = [replace(hit, sources=tuple(found.stands_for.get(hit.memory.id, ()))) for hit in kept]
-    return moved(named, changed, "repeats"), len(replaced)
-
-
-def moved(hits: list[Hit], scores: Mapping[str, float], why: str) -> list[Hit]:
-    """Hits in the order of these new scores; of equal scores, the newest first."""
-    if not scores:
-        return hits
-    rescored = [_rescored(hit, scores.get(hit.memory.id, hit.score), why) for hit in hits]
-    return sorted(rescored, key=lambda hit: (-hit.score, -hit.memory.created_at, -hit.memory.alias))
-
-
-def _rescored(hit: Hit, score: float, why: str) -> Hit:
-    if score == hit.score:
-        return hit
-    change = Signal((score - hit.score) / hit.fade, 1.0)
-    return replace(hit, score=score, signals={**hit.signals, why: change})
+    return Once(named, scores, len(replaced))
 
 
 def _statements(hits: Sequence[Hit], reader: Reader) -> list[Statement]:

@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from lore.engine.deepen import deepened
-from lore.engine.once import each_once, moved
+from lore.engine.once import each_once
 from lore.engine.sense import Sense
 from lore.engine.use import count_use
 from lore.errors import Invalid, NotFound
-from lore.model import FORMATS, SESSION, TURN, Answer, Filter, Format, Hit, Memory, Query
+from lore.model import FORMATS, SESSION, TURN, Answer, Filter, Format, Hit, Memory, Query, Signal
 from lore.ranking import evidence, fuse
 from lore.ranking.decay import left_of, relevance, usage
 from lore.ranking.fresh import lifted
@@ -58,7 +58,7 @@ def search(
         seen = _spoken(walked)
     if policy.tidy:
         seen = _fresh_first(seen, query.text)
-    seen, repeated = each_once(seen, query.text, reader)
+    seen, repeated = _without_repeats(seen, query.text, reader)
     seen, weak = _parted(seen, lambda hit: _worth(hit, policy) >= query.min_score)
     hidden += weak
     if policy.best_per_tree and query.where.under is None:
@@ -214,7 +214,28 @@ def _fresh_first(hits: list[Hit], question: str) -> list[Hit]:
     """Of what says the same but for the value, the newest first."""
     ranked = [(hit.memory.id, hit.memory.content, hit.memory.created_at) for hit in hits[:COMPARED]]
     scores = {hit.memory.id: hit.score for hit in hits[:COMPARED]}
-    return moved(hits, lifted(question, ranked, scores), "fresh")
+    return _moved(hits, lifted(question, ranked, scores), "fresh")
+
+
+def _without_repeats(hits: list[Hit], question: str, reader: Reader) -> tuple[list[Hit], int]:
+    """Each fact once, and how many hits were left out because others state the same."""
+    once = each_once(hits, question, reader)
+    return _moved(once.hits, once.scores, "repeats"), once.repeated
+
+
+def _moved(hits: list[Hit], scores: Mapping[str, float], why: str) -> list[Hit]:
+    """With these scores for some; where scores are the same, the newest first."""
+    if not scores:
+        return hits
+    told = [_rescored(hit, scores.get(hit.memory.id, hit.score), why) for hit in hits]
+    return sorted(told, key=lambda hit: (-hit.score, -hit.memory.created_at, -hit.memory.alias))
+
+
+def _rescored(hit: Hit, score: float, why: str) -> Hit:
+    if score == hit.score:
+        return hit
+    change = Signal((score - hit.score) / hit.fade, 1.0)
+    return replace(hit, score=score, signals={**hit.signals, why: change})
 
 
 def _best_per_tree(hits: Iterable[Hit], reader: Reader) -> list[Hit]:

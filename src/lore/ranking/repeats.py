@@ -50,13 +50,12 @@ class Statement:
 
 @dataclass(slots=True)
 class Repeats:
-    """stands_for: memory -> turns that it replaces. covered: headings that only repeat other hits.
-
-    lesser: hits that repeat a better one in part, and stay.
+    """stands_for: memory -> turns that it replaces. covered: headings that only repeat other hits -> the
+    memory among these that answers the question. lesser: hits that repeat a better one in part, and stay.
     """
 
     stands_for: dict[str, list[str]] = field(default_factory=dict)
-    covered: set[str] = field(default_factory=set)
+    covered: dict[str, str] = field(default_factory=dict)
     lesser: set[str] = field(default_factory=set)
 
 
@@ -72,19 +71,23 @@ def repeats(question: str, ranked: Sequence[Statement]) -> Repeats:
         return found
     asked = frozenset(terms(question))
     told = {one.id: frozenset(words(one.text[:LONGEST_TURN])) - STOP_WORDS for one in ranked}
-    union = frozenset[str]().union(*(told[one.id] for one in memories))
     place = {one.id: at for at, one in enumerate(ranked)}
     for one in ranked:
-        if one.heading:
-            if told[one.id] and len(told[one.id] & union) >= CONTAINED * len(told[one.id]):
-                found.covered.add(one.id)
-        elif one.verbatim:
+        if one.verbatim and not one.heading:
             same = [memory for memory in memories if _says(one, memory, told)]
             instead = [memory for memory in same if _answers_for(memory, one, asked, told)]
             if instead:
                 found.stands_for.setdefault(instead[0].id, []).append(one.id)
             else:
                 found.lesser |= _lesser(one, same, place)
+    replaced = {turn for turns in found.stands_for.values() for turn in turns}
+    for one in ranked:
+        if one.heading:
+            repeated = {memory.id for memory in memories} | replaced | one.turns
+            union = frozenset[str]().union(*(told[id] for id in repeated if id in told))
+            instead = [memory for memory in memories if asked & told[one.id] <= told[memory.id]]
+            if instead and len(told[one.id] & union) >= CONTAINED * len(told[one.id]):
+                found.covered[one.id] = instead[0].id
     return found
 
 
