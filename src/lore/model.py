@@ -192,7 +192,8 @@ class Tie:
 class Filter:
     """Which memories count. Empty collections and None mean "any"; `other_kinds` are left out.
 
-    Calls to Lore (LORE_CALL) count only if `kinds` names them.
+    Calls to Lore (LORE_CALL) count only if `kinds` names them. other_sessions: their turns are left out, not
+    what was distilled from them.
     categories: see `ranking.category`. level: a cut through the trees, that is what lies this deep and the
     leaves above it; from DETAILS on, also all that lies deeper. projects: what belongs to one of them, and
     what belongs to none.
@@ -205,6 +206,7 @@ class Filter:
     sources: frozenset[str] = frozenset()
     source_types: frozenset[str] = frozenset()
     sessions: frozenset[str] = frozenset()
+    other_sessions: frozenset[str] = frozenset()
     projects: frozenset[str] = frozenset()
     titles: frozenset[str] = frozenset()
     created_after: float | None = None

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
-from lore.model import DETAILS, LORE_CALL, SHARED, Filter, Link, Memory
+from lore.model import DETAILS, LORE_CALL, SESSION, SHARED, TURN, Filter, Link, Memory
 from lore.ranking.category import BY_KIND, IMPORTANCE, OTHERWISE
 
 USE = (
@@ -67,6 +67,8 @@ LEVEL = f"""
             AND l.kind = 'hierarchical' AND l.active = 1 AND {CURRENT.format(m="c")}
             AND c.namespace IN (:namespace, '{SHARED}')
     ))"""
+OTHER_SESSIONS = f"""
+    NOT (m.kind IN ('{TURN}', '{SESSION}') AND m.session IN (SELECT value FROM json_each(:other_sessions)))"""
 CATEGORY = (
     "CASE"
     + "".join(f" WHEN m.type = '{name}' THEN '{name}'" for name in IMPORTANCE)
@@ -161,6 +163,9 @@ def passing(where: Filter) -> tuple[str, Parameters]:
     if where.other_kinds:
         clauses.append("m.kind NOT IN (SELECT value FROM json_each(:other_kinds))")
         parameters["other_kinds"] = json.dumps(sorted(where.other_kinds))
+    if where.other_sessions:
+        clauses.append(OTHER_SESSIONS)
+        parameters["other_sessions"] = json.dumps(sorted(where.other_sessions))
     if where.created_after is not None:
         clauses.append("m.created_at >= :created_after")
         parameters["created_after"] = where.created_after
