@@ -110,6 +110,23 @@ def test_what_is_said_after_turns_were_forgotten_is_digested_too(lore: Lore, clo
     assert BACKUPS[2] in contents(lore)
 
 
+def test_calls_to_lore_are_not_digested_and_do_not_wait(lore: Lore, clock: Clock) -> None:
+    lore, model = asking(lore, extraction(), extraction())
+    say(lore, "backups", BACKUPS[0])
+    clock.sleep(minutes=1)
+    say(lore, "backups", BACKUPS[2], tool="mcp__lore__store")
+    clock.sleep(minutes=6)
+    night(lore, "digest")
+    assert lore.staged() == []
+    say(lore, "backups", BACKUPS[3])
+    clock.sleep(minutes=6)
+    night(lore, "digest")
+    first, second = (prompt.text for prompt in model.prompts)
+    assert BACKUPS[0] in first
+    assert BACKUPS[2] not in first + second
+    assert BACKUPS[3] in second
+
+
 def test_turns_that_were_forgotten_before_leave_nothing(lore: Lore, clock: Clock) -> None:
     lore, model = asking(lore, extraction(), extraction())
     for number, text in enumerate(BACKUPS[:3]):
