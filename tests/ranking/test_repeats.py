@@ -46,6 +46,24 @@ def test_a_turn_that_answers_more_of_the_question_stays_before_the_memory_made_o
     assert repeats(asked, [turn(LONG), fact(FACT, distilled=False)]).lesser == set()
 
 
+@pytest.mark.parametrize(
+    ("correction", "corrects"),
+    [
+        ("The rate limit of Zephyr was 100 requests, it is 250 requests.", True),
+        ("The rate limit of Zephyr moved away from 100 requests.", True),
+        ("OK, the rate limit of Zephyr is 100 requests.", False),
+    ],
+)
+def test_a_newer_turn_that_may_correct_a_memory_is_not_replaced_by_it(
+    correction: str, corrects: bool
+) -> None:
+    memory = Statement(id="fact", text="The rate limit of Zephyr is 100 requests", at=1.0)
+    asked = "What is the rate limit of Zephyr?"
+    newer, older = (Statement(id="turn", text=correction, verbatim=True, at=at) for at in (2.0, 0.0))
+    assert repeats(asked, [newer, memory]).stands_for == ({} if corrects else {"fact": ["turn"]})
+    assert repeats(asked, [older, memory]).stands_for == {"fact": ["turn"]}
+
+
 def test_a_memory_stands_for_the_turn_it_is_known_to_come_from_in_other_words() -> None:
     memory = Statement(id="fact", text="Release branch cut: Thursdays, biweekly", turns=frozenset({"turn"}))
     assert repeats(QUESTION, [turn(TURN), memory]).stands_for == {"fact": ["turn"]}
@@ -64,6 +82,7 @@ def test_a_heading_that_only_repeats_memories_is_covered() -> None:
     [
         ("When is the release branch cut?", True),
         ("when do we cut the release branch", True),
+        ("When is the release-branch (release.yaml) cut", True),
         ("Please check your memory. When is the release branch cut?", True),
         ("When is the release branch cut? Every second Thursday.", False),
         ("The release branch cut", False),

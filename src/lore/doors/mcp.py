@@ -205,8 +205,8 @@ def offered(tool: Tool) -> OfferedTool:
 
 def _conversation(params: CallToolRequestParams) -> str:
     """The conversation in which a tool is called, where the client tells."""
-    told = (params.meta or {}).get
-    return next((str(told(name)) for name in CONVERSATION if told(name)), "")
+    values = map((params.meta or {}).get, CONVERSATION)
+    return next((str(value) for value in values if value), "")
 
 
 def _client(context: ServerRequestContext) -> str:

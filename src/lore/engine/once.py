@@ -55,6 +55,7 @@ def _statements(hits: Sequence[Hit], reader: Reader) -> list[Statement]:
         Statement(
             id=hit.memory.id,
             text=hit.memory.content,
+            at=hit.memory.created_at,
             verbatim=hit.memory.kind in VERBATIM,
             heading=hit.memory.kind == SESSION
             or (hit.memory.id in distilled and OVERVIEW_OF in hit.memory.metadata),

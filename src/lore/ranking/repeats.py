@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from lore.ranking.relate import NOT, SHORT_NOT
+from lore.ranking.relate import NOT, NUMBER, SHORT_NOT
 from lore.text import STOP_WORDS, names_in, terms, words
 
 LEAST_WORDS = 3
@@ -27,14 +27,19 @@ _QUESTION = re.compile(
     r"|.*\?\s*$",
     re.IGNORECASE | re.DOTALL,
 )
-_CLAUSE = re.compile(r"[^.!?\n]+[.!?]*")
+_CHANGE = re.compile(
+    r"\b(?:now|longer|anymore|instead|was|were|used to|formerly|previously|correction|actually|changed?"
+    r"|switch(?:ed)?|moved?|replaced?)\b",
+    re.IGNORECASE,
+)
+_CLAUSE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 REQUEST = frozenset("please tell remind find search look recall check know remember memory lore use".split())
 """Words of a request that say nothing about its subject."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
-    """A hit as it is compared with others.
+    """A hit as it is compared with others. at: when it was said.
 
     verbatim: a turn or a session. heading: a session, or an overview that Lore wrote. distilled: Lore wrote
     it. turns: ids of the turns it is known to come from.
@@ -42,6 +47,7 @@ class Statement:
 
     id: str
     text: str
+    at: float = 0.0
     verbatim: bool = False
     heading: bool = False
     distilled: bool = False
@@ -69,25 +75,22 @@ def repeats(question: str, ranked: Sequence[Statement]) -> Repeats:
     memories = [one for one in ranked if not one.verbatim and not one.heading]
     if not memories or len(memories) == len(ranked):
         return found
-    asked = frozenset(terms(question))
-    told = {one.id: frozenset(words(one.text[:LONGEST_TURN])) - STOP_WORDS for one in ranked}
+    query_terms = frozenset(terms(question))
+    vocabulary = {one.id: frozenset(words(one.text[:LONGEST_TURN])) - STOP_WORDS for one in ranked}
     place = {one.id: at for at, one in enumerate(ranked)}
     for one in ranked:
         if one.verbatim and not one.heading:
-            same = [memory for memory in memories if _says(one, memory, told)]
-            instead = [memory for memory in same if _answers_for(memory, one, asked, told)]
+            same = [memory for memory in memories if _says(one, memory, vocabulary)]
+            instead = [memory for memory in same if _answers_for(memory, one, query_terms, vocabulary)]
             if instead:
                 found.stands_for.setdefault(instead[0].id, []).append(one.id)
             else:
                 found.lesser |= _lesser(one, same, place)
-    replaced = {turn for turns in found.stands_for.values() for turn in turns}
+    others = [vocabulary[one.id] for one in ranked if not one.heading]
     for one in ranked:
-        if one.heading:
-            repeated = {memory.id for memory in memories} | replaced | one.turns
-            union = frozenset[str]().union(*(told[id] for id in repeated if id in told))
-            instead = [memory for memory in memories if asked & told[one.id] <= told[memory.id]]
-            if instead and len(told[one.id] & union) >= CONTAINED * len(told[one.id]):
-                found.covered[one.id] = instead[0].id
+        instead = [memory for memory in memories if query_terms & vocabulary[one.id] <= vocabulary[memory.id]]
+        if one.heading and instead and _is_covered(one.text, others):
+            found.covered[one.id] = instead[0].id
     return found
 
 
@@ -95,19 +98,19 @@ def asks_again(question: str, text: str) -> bool:
     """Whether a text only asks, and asks what the question asks: no statement, and nearly the same words."""
     if len(text) > LONGEST_QUESTION:
         return False
-    clauses = [clause.strip() for clause in _CLAUSE.findall(text) if clause.strip()]
+    clauses = [clause for clause in _CLAUSE_END.split(text.strip()) if clause]
     if not clauses or not all(_QUESTION.match(clause) for clause in clauses):
         return False
     ours, theirs = frozenset(terms(question)) - REQUEST, frozenset(terms(text)) - REQUEST
     return len(ours & theirs) >= SAME_QUESTION * len(ours | theirs)
 
 
-def _says(turn: Statement, memory: Statement, told: Mapping[str, frozenset[str]]) -> bool:
+def _says(turn: Statement, memory: Statement, vocabulary: Mapping[str, frozenset[str]]) -> bool:
     """Whether a turn says all that a memory says: it came from the turn, or stands in it."""
     if turn.id in memory.turns:
         return True
-    ours = told[memory.id]
-    if len(ours) < LEAST_WORDS or len(ours & told[turn.id]) < CONTAINED * len(ours):
+    ours = vocabulary[memory.id]
+    if len(ours) < LEAST_WORDS or len(ours & vocabulary[turn.id]) < CONTAINED * len(ours):
         return False
     passage = _passage(turn.text[:LONGEST_TURN], ours)
     theirs = frozenset(words(passage))
@@ -115,17 +118,27 @@ def _says(turn: Statement, memory: Statement, told: Mapping[str, frozenset[str]]
     exact |= {word for word in ours if any(letter.isdigit() for letter in word)}
     if len(ours & theirs) < CONTAINED * len(ours) or not exact <= theirs:
         return False
+    if turn.at > memory.at and _may_correct(passage, memory.text):
+        return False
     return _denies(passage) == _denies(memory.text)
 
 
 def _answers_for(
-    memory: Statement, turn: Statement, asked: frozenset[str], told: Mapping[str, frozenset[str]]
+    memory: Statement, turn: Statement, query_terms: frozenset[str], vocabulary: Mapping[str, frozenset[str]]
 ) -> bool:
-    ours, theirs = told[memory.id], told[turn.id]
-    shared = asked & theirs
+    ours, theirs = vocabulary[memory.id], vocabulary[turn.id]
+    shared = query_terms & theirs
     if not shared <= ours:
         return False
     return len(ours & theirs) >= COVERED * len(theirs) or len(shared) >= SHARED_TERMS
+
+
+def _is_covered(heading: str, others: Sequence[frozenset[str]]) -> bool:
+    """Whether each sentence stands in another hit."""
+    sentences = [frozenset(words(part)) - STOP_WORDS for part in _SENTENCE.split(heading)]
+    return all(
+        any(len(sentence & other) >= CONTAINED * len(sentence) for other in others) for sentence in sentences
+    )
 
 
 def _lesser(turn: Statement, same: Sequence[Statement], place: Mapping[str, int]) -> set[str]:
@@ -138,6 +151,12 @@ def _passage(text: str, wanted: frozenset[str]) -> str:
     """The sentences of a text that share at least LEAST_WORDS - 1 of these words."""
     sentences = (part for part in _SENTENCE.split(text) if part)
     return ". ".join(part for part in sentences if len(wanted.intersection(words(part))) >= LEAST_WORDS - 1)
+
+
+def _may_correct(newer: str, older: str) -> bool:
+    """Whether a newer text with the same words gives another number or speaks of a change."""
+    other_numbers = set(NUMBER.findall(newer)) - set(NUMBER.findall(older))
+    return bool(other_numbers or (_CHANGE.search(newer) and not _CHANGE.search(older)))
 
 
 def _denies(text: str) -> bool:

@@ -74,10 +74,10 @@ def call(given: object, longest: int = words.LONGEST_CALL) -> str:
 
 def tool_name(name: str, given: object) -> str:
     """The name of a tool; of a tool that calls an MCP server for the model, the server and its tool."""
-    told = mapping(given)
-    inner = mapping(next(iter(several(told.get("tools"))), None))
-    server = first((told.get("server"), inner.get("serverName")))
-    tool = first((told.get("toolName"), inner.get("name")))
+    arguments = mapping(given)
+    inner = mapping(next(iter(several(arguments.get("tools"))), None))
+    server = first((arguments.get("server"), inner.get("serverName")))
+    tool = first((arguments.get("toolName"), inner.get("name")))
     return f"mcp__{server}__{tool}" if server and tool else name
 
 

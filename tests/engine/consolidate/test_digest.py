@@ -61,6 +61,22 @@ def test_a_conversation_becomes_a_tree(lore: Lore, clock: Clock) -> None:
     assert lore.store.pending(lore.sense.model) == 0, "they are found by meaning at once"
 
 
+def test_after_a_night_each_statement_is_listed_once_with_the_turn_it_came_from(
+    lore: Lore, clock: Clock
+) -> None:
+    say(lore, "backups", *BACKUPS)
+    clock.sleep(minutes=10)
+    night(lore)
+    lore.settle()
+    answer = lore.search(Query(text="Which storage box do we use for backups?"))
+    [stating] = [hit for hit in answer.hits if "Hetzner storage box" in hit.memory.content]
+    assert stating.memory.id == answer.hits[0].memory.id
+    assert (stating.memory.content, stating.memory.source_type) == (BACKUPS[2], "distilled")
+    [turn] = stating.sources
+    assert (memory(lore, turn).kind, memory(lore, turn).content) == ("turn", BACKUPS[2])
+    assert answer.repeated > 0
+
+
 def test_what_was_found_dates_from_when_it_was_said_and_tells_where(lore: Lore, clock: Clock) -> None:
     said_at = clock()
     say(lore, "backups", *BACKUPS)
