@@ -12,6 +12,7 @@ from lore.clock import Clock
 from lore.config import Config
 from lore.connecting import wire
 from lore.embed.hashing import HashEmbedder
+from lore.environment import SESSION
 
 PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 """How properties are tested: a machine that is busy fails none of them."""
@@ -27,7 +28,8 @@ def strangers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LORE_INGEST_PAUSED", "yes")
         patch.setenv("LORE_LLM_BACKEND", "none")
-        patch.delenv("ANTHROPIC_API_KEY", raising=False)
+        for name in ("ANTHROPIC_API_KEY", *SESSION):
+            patch.delenv(name, raising=False)
         patch.chdir(tmp_path_factory.mktemp("nowhere"))
         yield
 

@@ -5,6 +5,8 @@ import os
 PREFIX = "LORE_"
 BORROWED = ("MEMORY_FILE_PATH",)
 """What has a name without our prefix, because another server gave it one."""
+SESSION = ("CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID")
+"""Where clients tell a process that an agent starts which conversation it serves."""
 
 FRUGAL = {"MALLOC_ARENA_MAX": "2", "OPENBLAS_NUM_THREADS": "1"}
 """What keeps a resident process small; both are read when its libraries are loaded."""
@@ -30,6 +32,11 @@ def config_home() -> str:
 def of_clients(names: tuple[str, ...]) -> dict[str, str]:
     """What the clients' own variables say, of these."""
     return {name: value for name, value in os.environ.items() if name in names and value}
+
+
+def session() -> str:
+    """The conversation of the agent that started this process, where its client tells."""
+    return next((os.environ[name] for name in SESSION if os.environ.get(name)), "")
 
 
 def folder() -> str:

@@ -15,8 +15,16 @@ Format = Literal["ids", "title", "full"]
 FORMATS: tuple[Format, ...] = ("ids", "title", "full")
 Order = Literal["newest", "importance", "use"]
 TURN, SESSION = "turn", "session"
-VERBATIM = frozenset({TURN, SESSION})
+LORE_CALL = "lore-call"
+"""A turn in which an agent called Lore itself: shown in its session, never found by a search."""
+VERBATIM = frozenset({TURN, SESSION, LORE_CALL})
 """The kinds that are no knowledge but what knowledge comes from: what was said, word for word."""
+DISTILLED = "distilled"
+"""The source type of what Lore has written itself."""
+DERIVED = "derived_from"
+"""The type of the link from a distilled memory to a turn it came from."""
+OVERVIEW_OF = "overview_of"
+"""Under which name a root remembers what its overview was made of."""
 DETAILS = 3
 """The level of a tree from which on all is detail."""
 
@@ -188,6 +196,8 @@ class Tie:
 class Filter:
     """Which memories count. Empty collections and None mean "any"; `other_kinds` are left out.
 
+    Calls to Lore (LORE_CALL) count only if `kinds` names them. other_sessions: their turns are left out, not
+    what was distilled from them.
     categories: see `ranking.category`. level: a cut through the trees, that is what lies this deep and the
     leaves above it; from DETAILS on, also all that lies deeper; below DETAILS no leaves above. projects: what
     belongs to one of them, and what belongs to none.
@@ -200,6 +210,7 @@ class Filter:
     sources: frozenset[str] = frozenset()
     source_types: frozenset[str] = frozenset()
     sessions: frozenset[str] = frozenset()
+    other_sessions: frozenset[str] = frozenset()
     projects: frozenset[str] = frozenset()
     titles: frozenset[str] = frozenset()
     created_after: float | None = None
@@ -285,7 +296,8 @@ class Answer:
     hidden/best_hidden: what was found but fell below the threshold, or is not relevant at all. elsewhere:
     weak hits of other projects that are not shown. cut: what the limit or the token budget left out. meaning:
     how far meaning took part; words always do. stored: how much there is to search, counted only when the
-    answer needs it to explain itself.
+    answer needs it to explain itself. repeated: hits that only repeat those listed. in_progress: turns
+    of the conversation that asks which match by words; both are left out.
     """
 
     hits: tuple[Hit, ...]
@@ -294,6 +306,8 @@ class Answer:
     best_hidden: float = 0.0
     elsewhere: int = 0
     cut: int = 0
+    repeated: int = 0
+    in_progress: int = 0
     meaning: Literal["ready", "warming", "missing"] = "ready"
     pending: int = 0
     trouble: str = ""
@@ -312,6 +326,10 @@ class Answer:
             yield f"Nothing relevant; there {found}, not shown (best score {self.best_hidden:.3f})."
         if self.elsewhere:
             yield f"There {_are(self.elsewhere, 'weaker hit', 'weaker hits')} in other projects, not shown."
+        if self.repeated:
+            yield f"Not listed: {_count(self.repeated, 'repeat', 'repeats')} of these."
+        if self.in_progress:
+            yield f"Not listed: {_count(self.in_progress, 'turn', 'turns')} of the conversation in progress."
         if self.meaning == "missing":
             yield f"Searched by words only: {self.trouble}."
         elif self.meaning == "warming":
@@ -319,6 +337,10 @@ class Answer:
         elif self.pending:
             waiting = _are(self.pending, "memory", "memories")
             yield f"There {waiting} not embedded yet; by words they are found already."
+
+
+def _count(count: int, one: str, many: str) -> str:
+    return f"{count:,} {one if count == 1 else many}"
 
 
 def _are(count: int, one: str, many: str) -> str:

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,9 @@ import anyio
 import pytest
 from mcp import Client, MCPError, StdioServerParameters
 
+from lore import Draft
+from lore.config import Config
+from lore.connecting import wire
 from tests.doors.resident import SECONDS
 
 SERVE = """
@@ -27,11 +30,11 @@ ERAS = ["legacy", "2026-07-28"]
 pytestmark = pytest.mark.parametrize("era", ERAS)
 
 
-def parameters(folder: Path, model: str = "hash") -> StdioServerParameters:
+def parameters(folder: Path, model: str = "hash", **variables: str) -> StdioServerParameters:
     return StdioServerParameters(
         command=sys.executable,
         args=["-c", SERVE, str(folder)],
-        env={**os.environ, "LORE_EMBEDDING_MODEL": model},
+        env={**os.environ, "LORE_EMBEDDING_MODEL": model, **variables},
     )
 
 
@@ -234,3 +237,25 @@ def opening(era: str) -> dict[str, Any]:
     prefix = "io.modelcontextprotocol/"
     meta = {f"{prefix}protocolVersion": era, f"{prefix}clientCapabilities": {}, f"{prefix}clientInfo": client}
     return {"jsonrpc": "2.0", "id": 1, "method": "server/discover", "params": {"_meta": meta}}
+
+
+@pytest.mark.parametrize("told", ["codex", "opencode", "claude"])
+def test_the_turns_of_the_conversation_that_calls_are_no_answer(tmp_path: Path, era: str, told: str) -> None:
+    """Codex and OpenCode name it in every call, Claude Code in the environment of the server."""
+    with closing(wire(Config(data_dir=tmp_path, embedding_model="hash"))) as lore:
+        own, other = (
+            lore.remember(Draft(content=f"the walrus {name} sleeps", kind="turn", session=name)).id
+            for name in ("mine", "theirs")
+        )
+    metas: dict[str, Any] = {"codex": {"threadId": "mine"}, "opencode": {"ai.opencode/sessionID": "mine"}}
+    variables = {"CLAUDE_CODE_SESSION_ID": "mine"} if told == "claude" else {}
+
+    async def story() -> None:
+        with anyio.fail_after(SECONDS):
+            async with Client(parameters(tmp_path, **variables), mode=era) as client:
+                answer = await client.call_tool("search", {"query": "walrus"}, meta=metas.get(told))
+                assert other in str(answer.content)
+                assert own not in str(answer.content)
+                assert "1 turn of the conversation in progress" in str(answer.content)
+
+    anyio.run(story)

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,9 @@ import anyio
 import pytest
 from mcp import Client, StdioServerParameters
 
+from lore import Draft
+from lore.config import load
+from lore.connecting import wire
 from lore.doors.place import Place
 from lore.doors.starting import asked, start, stop
 from lore.version import VERSION
@@ -109,6 +113,16 @@ def test_each_client_has_its_own_surfaces_and_namespace(place: Place) -> None:
         typed.call("memory_save", content="Ann keeps a thing for herself")
         assert official.call("search_nodes", query="thing")["entities"] == []
         assert typed.call("memory_recall", query="thing")["total_found"] == 1
+
+
+def test_the_daemon_knows_the_conversation_that_a_client_serves(place: Place) -> None:
+    with closing(wire(load(data_dir=place.home))) as lore:
+        for name in ("mine", "theirs"):
+            lore.remember(Draft(content=f"the walrus {name} sleeps", kind="turn", session=name))
+    with Agent(place, "--surfaces", "typed", CLAUDE_CODE_SESSION_ID="mine") as agent:
+        answer = agent.greet().call("memory_recall", query="walrus")
+    assert "walrus theirs" in str(answer)
+    assert "walrus mine" not in str(answer)
 
 
 @each_era

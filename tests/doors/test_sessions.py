@@ -166,6 +166,16 @@ def test_a_long_line_of_a_tool_is_cut_on_a_terminal_only(empty: Command, tmp_pat
     assert "word " * 19 in empty("session", id).stdout
 
 
+def test_a_call_to_lore_is_shown_in_its_session_and_found_by_no_search(
+    empty: Command, tmp_path: Path
+) -> None:
+    tool = {"type": "tool_use", "name": "mcp__lore__search", "input": {"query": "the walrus of the bay"}}
+    id = told(empty, tmp_path, {"type": "text", "text": "go on"}, tool)
+    assert "the walrus of the bay" in empty("session", id).stdout
+    assert [turn["kind"] for turn in empty.document("session", id)["turns"]] == ["turn", "lore-call"]
+    assert "walrus" not in empty("search", "walrus", "--everywhere").stdout
+
+
 def test_what_was_said_cannot_steer_the_terminal(empty: Command, tmp_path: Path) -> None:
     tool = {"type": "tool_use", "name": "Sh\aell", "input": {"command": "rm \u202e\a"}}
     id = told(empty, tmp_path, {"type": "text", "text": "ring \a the bell \u202e"}, tool)

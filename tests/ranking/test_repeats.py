@@ -1,32 +1,93 @@
-"""A distilled memory and the turn that it came from: one of them is enough among the first."""
+"""Each fact once: a memory stands for the turns that say it, and a question is no answer."""
 
 import pytest
 
-from lore.ranking.repeats import repeating
+from lore.ranking.repeats import Statement, asks_again, repeats
 
+QUESTION = "When is the release branch cut?"
 TURN = "Well, I talked to Ines: the release branch is cut every second Thursday, as before. Shall we go on?"
 FACT = "The release branch is cut every second Thursday."
+LONG = "Ines runs the staging cluster from Hamburg and pays for it. " + TURN
+OTHER_VALUE = "The release branch is cut every 3rd Thursday, and that goes for all nine teams of the house"
+
+
+def turn(text: str, id: str = "turn") -> Statement:
+    return Statement(id=id, text=text, verbatim=True)
+
+
+def fact(text: str, id: str = "fact", distilled: bool = True) -> Statement:
+    return Statement(id=id, text=text, distilled=distilled)
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "repeats"),
+    ("memory", "said", "stands"),
     [
-        ((TURN, True), (FACT, False), True),
-        ((FACT, False), (TURN, True), True),
-        ((TURN, True), ("The release branch is cut by Ines and reviewed by Tom", False), False),
-        ((TURN, True), (FACT, True), False),
-        ((FACT, False), (FACT, False), False),
-        ((TURN, True), ("Release Thursday", False), False),
+        (FACT, TURN, True),
+        (FACT, LONG, True),
+        ("The release branch is cut by Ines and reviewed by Tom", TURN, False),
+        ("The release branch is not cut every second Thursday", TURN, False),
+        (OTHER_VALUE, OTHER_VALUE.replace("3rd", "second"), False),
+        ("Release Thursday", TURN, False),
     ],
-    ids=["the fact again", "the turn again", "says more", "two turns", "two facts", "too short"],
+    ids=["same", "a part of it", "says more", "denies it", "another value", "too short"],
 )
-def test_what_says_the_same_in_another_way_repeats(
-    first: tuple[str, bool], second: tuple[str, bool], repeats: bool
+@pytest.mark.parametrize("first", ["turn", "fact"])
+def test_a_memory_stands_for_the_turn_that_says_the_same(
+    memory: str, said: str, stands: bool, first: str
 ) -> None:
-    assert repeating([("one", *first), ("two", *second)]) == ({"two"} if repeats else set())
+    ranked = [turn(said), fact(memory)] if first == "turn" else [fact(memory), turn(said)]
+    assert repeats(QUESTION, ranked).stands_for == ({"fact": ["turn"]} if stands else {})
 
 
-def test_what_repeats_speaks_for_nobody() -> None:
-    """Two turns say the same; the fact is enough for both, and hides none but them."""
-    ranked = [("fact", FACT, False), ("turn", TURN, True), ("again", FACT, False), ("other", TURN, True)]
-    assert repeating(ranked) == {"turn", "other"}
+def test_a_turn_that_answers_more_of_the_question_stays_before_the_memory_made_of_it() -> None:
+    asked = "Who pays for the staging cluster?"
+    found = repeats(asked, [turn(LONG), fact(FACT)])
+    assert (found.stands_for, found.lesser) == ({}, {"fact"})
+    assert repeats(asked, [turn(LONG), fact(FACT, distilled=False)]).lesser == set()
+
+
+@pytest.mark.parametrize(
+    ("correction", "corrects"),
+    [
+        ("The rate limit of Zephyr was 100 requests, it is 250 requests.", True),
+        ("The rate limit of Zephyr moved away from 100 requests.", True),
+        ("OK, the rate limit of Zephyr is 100 requests.", False),
+    ],
+)
+def test_a_newer_turn_that_may_correct_a_memory_is_not_replaced_by_it(
+    correction: str, corrects: bool
+) -> None:
+    memory = Statement(id="fact", text="The rate limit of Zephyr is 100 requests", at=1.0)
+    asked = "What is the rate limit of Zephyr?"
+    newer, older = (Statement(id="turn", text=correction, verbatim=True, at=at) for at in (2.0, 0.0))
+    assert repeats(asked, [newer, memory]).stands_for == ({} if corrects else {"fact": ["turn"]})
+    assert repeats(asked, [older, memory]).stands_for == {"fact": ["turn"]}
+
+
+def test_a_memory_stands_for_the_turn_it_is_known_to_come_from_in_other_words() -> None:
+    memory = Statement(id="fact", text="Release branch cut: Thursdays, biweekly", turns=frozenset({"turn"}))
+    assert repeats(QUESTION, [turn(TURN), memory]).stands_for == {"fact": ["turn"]}
+
+
+def test_a_heading_that_only_repeats_memories_is_covered() -> None:
+    overview = Statement(id="top", text=f"{FACT} Tom reviews it.", distilled=True, heading=True)
+    reviewed = fact("Tom reviews the release.", "reviewed")
+    assert repeats(QUESTION, [overview, fact(FACT), reviewed]).covered == {"top": "fact"}
+    assert repeats(QUESTION, [overview, fact(FACT)]).covered == {}
+    assert repeats("Who reviews the branch?", [overview, fact(FACT), reviewed]).covered == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "again"),
+    [
+        ("When is the release branch cut?", True),
+        ("when do we cut the release branch", True),
+        ("When is the release-branch (release.yaml) cut", True),
+        ("Please check your memory. When is the release branch cut?", True),
+        ("When is the release branch cut? Every second Thursday.", False),
+        ("The release branch cut", False),
+        ("When is the winter festival, and is the release branch cut before?", False),
+    ],
+)
+def test_a_text_that_only_asks_the_same_is_recognised(text: str, again: bool) -> None:
+    assert asks_again(QUESTION, text) == again

@@ -196,6 +196,7 @@ FILTERS: dict[str, tuple[Filter, set[str]]] = {
     "sources": (Filter(sources=frozenset({"chat"})), {"other"}),
     "source types": (Filter(source_types=frozenset({"inferred"})), {"other"}),
     "sessions": (Filter(sessions=frozenset({"s1"})), {"other"}),
+    "other sessions": (Filter(other_sessions=frozenset({"s1"})), {"root", "child", "grandchild", "own"}),
     "projects": (Filter(projects=frozenset({"ferry"})), {"root", "child", "other", "own"}),
     "some projects": (
         Filter(projects=frozenset({"ferry", "tug"})),
@@ -259,6 +260,20 @@ def world(store: Store) -> None:
     place(store, dict.fromkeys(("root", "child", "grandchild", "other", "old", "gone"), EAST))
     place(store, {"own": EAST}, "mine")
     place(store, {"alien": EAST}, "theirs")
+
+
+def test_calls_to_lore_pass_only_if_their_kind_is_named_and_are_never_embedded(store: Store) -> None:
+    keep(store, lighthouse("call", kind="lore-call"), lighthouse("turn", kind="turn"))
+    reader = shared(store)
+    for where, passing in {Filter(): ["turn"], Filter(kinds=frozenset({"lore-call"})): ["call"]}.items():
+        assert reader.ids(where) == list(reader.matching(["lighthouse"], 10, where)) == passing
+        assert reader.containing("lighthouse", where) == passing
+    assert [passage.id for passage in store.unembedded(MODEL, 10)] == ["turn"]
+    assert store.pending(MODEL) == 1
+    store.rebuild()
+    assert store.pending(MODEL) == 1
+    assert all(finding.passed for finding in store.check())
+    assert set(reader.get(["call"])) == {"call"}
 
 
 @pytest.mark.parametrize(("where", "passing"), FILTERS.values(), ids=FILTERS)

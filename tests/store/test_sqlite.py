@@ -234,6 +234,20 @@ def test_what_was_kept_before_names_were_filed_is_found_by_them(path: Path) -> N
     store.close()
 
 
+def test_calls_to_lore_that_were_kept_as_turns_are_found_no_more(path: Path) -> None:
+    path.parent.mkdir()
+    migrate_to(path, "0006")
+    tools = {"ours": "mcp__plugin_lore_memory__search", "theirs": "mcp__github__search", "shell": "Bash"}
+    for id, tool in tools.items():
+        ask(path, OLD_ROW.format(id=id, kind="turn", source_type="transcript", channel=""))
+        ask(path, f"""UPDATE memory SET type = 'tool', metadata = '{{"tool": "{tool}"}}' WHERE id = '{id}'""")
+    store = SqliteStore(path)
+    assert set(store.reader(SHARED).matching(["walrus"], 10, Filter())) == {"theirs", "shell"}
+    assert store.pending("any") == 2
+    assert failed_checks(store) == set()
+    store.close()
+
+
 def test_only_a_few_backups_are_kept(path: Path) -> None:
     filled(path)
     connections = Connections(path)

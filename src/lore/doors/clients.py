@@ -6,7 +6,7 @@ import logging
 import os
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import anyio
@@ -178,8 +178,12 @@ class Clients:
             until.cancel_scope.cancel()
 
     async def _lore_of(self, client: Client, patient: bool = False) -> Lore:
-        """With its settings, at work where it is."""
-        lore = tailored(self._lore, client.config, patient=patient)
+        """With its settings, at work where it is. A person at a terminal is in no conversation."""
+        lore = replace(
+            tailored(self._lore, client.config, patient=patient),
+            conversation=client.fields.get("session", ""),
+            connected_at=client.since if client.want == "mcp" else None,
+        )
         return await anyio.to_thread.run_sync(lore.at_work_in, client.fields.get("folder", ""))
 
     def _followed(self, client: Client, message: JSONRPCMessage) -> None:

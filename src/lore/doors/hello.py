@@ -1,10 +1,10 @@
 """hello: what a client and the daemon tell each other before they begin, in a form that needs no parser.
 
 A message is `lore/1 WORD`, then fields `name=value`, each behind a NUL, and a NUL and a newline at the end.
-A client says what it wants (`mcp`, `verbs`, `ping`, `status`, `stop`) with its version, its folder and the
-settings of its environment; the daemon answers `welcome` or `refused`. Between the lines of MCP, which never
-begin so, it says `begun` before it touches a request: what it has not begun when it dies can be given to the
-next one.
+A client says what it wants (`mcp`, `verbs`, `ping`, `status`, `stop`) with its version, its folder, the
+conversation it serves (`session`) and the settings of its environment; the daemon answers `welcome` or
+`refused`. Between the lines of MCP, which never begin so, it says `begun` before it touches a request: what
+it has not begun when it dies can be given to the next one.
 """
 
 PROTOCOL = "lore/1"

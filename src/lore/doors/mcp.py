@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from types import FrameType
 
 import anyio
@@ -30,7 +31,7 @@ from lore.connecting import wire
 from lore.doors.speech import Speech
 from lore.doors.watching import Audience, Watching
 from lore.engine import Lore
-from lore.environment import folder
+from lore.environment import folder, session
 from lore.errors import LoreError
 from lore.surfaces import Surface, Tool, instructions_of, surfaces_named
 from lore.text import listed, preview
@@ -40,6 +41,8 @@ AT_ONCE = 4
 """How many calls of one client may be in line for work; its others wait, and other clients do not."""
 READING, WRITING = 2, 2
 """How many calls are worked on at a time, of all clients: more would only fight for the interpreter."""
+CONVERSATION = ("threadId", "ai.opencode/sessionID")
+"""Where Codex and OpenCode tell in a call's `_meta` which conversation it belongs to."""
 
 logger = logging.getLogger(__name__)
 
@@ -48,6 +51,7 @@ def serve(config: Config) -> None:
     """Serve until the client closes stdin or the process is told to stop."""
     surfaces = surfaces_named(config.surfaces)
     lore = wire(config, patient=False).at_work_in(folder())
+    lore = replace(lore, conversation=session(), connected_at=lore.clock())
 
     def stop(signum: int, frame: FrameType | None) -> None:
         """Let the write at hand finish, then go: a thread that waits for a line on stdin cannot be woken."""
@@ -159,6 +163,8 @@ class Offer:
             raise MCPError(INVALID_PARAMS, message)
         surface, tool = self._tools[params.name]
         asked = self._lore.within(self._lore.namespace, surface.name, _client(context))
+        if conversation := _conversation(params):
+            asked = replace(asked, conversation=conversation)
         before = asked.changed_at if self._audience else None
         async with self._turns:
             result = await self._workers.call(tool, asked, params.arguments or {})
@@ -194,6 +200,12 @@ def offered(tool: Tool) -> OfferedTool:
             open_world_hint=False,
         ),
     )
+
+
+def _conversation(params: CallToolRequestParams) -> str:
+    """The conversation in which a tool is called, where the client tells."""
+    values = map((params.meta or {}).get, CONVERSATION)
+    return next((str(value) for value in values if value), "")
 
 
 def _client(context: ServerRequestContext) -> str:

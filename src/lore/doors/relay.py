@@ -11,7 +11,7 @@ from importlib import import_module
 
 from lore.doors.hello import OPENING
 from lore.doors.place import Line, Place
-from lore.environment import folder, variables
+from lore.environment import folder, session, variables
 from lore.version import VERSION
 
 TYPE_CHECKING = False
@@ -305,7 +305,8 @@ def _fields(options: dict[str, str]) -> dict[str, str]:
     """Who we are, and the settings that are ours alone."""
     flags = {"LORE_SURFACES": options.get("--surfaces"), "LORE_NAMESPACE": options.get("--namespace")}
     told = {name: value for name, value in flags.items() if value is not None}
-    return {"version": VERSION, "folder": folder(), "pid": str(os.getpid())} | variables() | told
+    us = {"version": VERSION, "folder": folder(), "session": session(), "pid": str(os.getpid())}
+    return us | variables() | told
 
 
 def _stand_alone(options: dict[str, str]) -> int:

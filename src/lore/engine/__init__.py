@@ -11,6 +11,7 @@ from lore.engine.embed import embed
 from lore.engine.forget import forget, restore
 from lore.engine.graph import Graph
 from lore.engine.importing import import_file
+from lore.engine.in_progress import Asker, without_own_turns
 from lore.engine.ingest import Ingested, ingest
 from lore.engine.known import Known, known
 from lore.engine.link import link, unlink
@@ -63,7 +64,8 @@ EVERYTHING = Filter()
 class Lore:
     """The parts, wired for one reader. `within` gives the same Lore to another one.
 
-    project: where the reader is at work; what is written there belongs to it.
+    project: where the reader is at work; what is written there belongs to it. conversation: the one that
+    asks, by its client's id. connected_at: when the agent connected that asks; None: a person does.
     """
 
     store: Store
@@ -72,6 +74,8 @@ class Lore:
     surface: str = ""
     actor: str = ""
     project: str = ""
+    conversation: str = ""
+    connected_at: float | None = None
     clock: Callable[[], float] = time.time
     tuning: Sleeping = field(default_factory=Sleeping, repr=False)
     policies: Mapping[str, Policy] = field(default_factory=lambda: POLICIES, repr=False)
@@ -81,7 +85,9 @@ class Lore:
     # --- finding
     def search(self, query: Query) -> Answer:
         """Find by meaning and words; the answer tells the truth about itself."""
-        return search(
+        asker = Asker(self.conversation, self.connected_at, self.actor, self.project)
+        query, own = without_own_turns(query, asker, self._reader)
+        answer = search(
             query,
             store=self.store,
             reader=self._reader,
@@ -90,6 +96,7 @@ class Lore:
             policies=self.policies,
             project=self.project,
         )
+        return replace(answer, in_progress=own)
 
     def similar(self, text: TextOrVector, where: Filter = EVERYTHING, limit: int = 5) -> list[Match]:
         """What is already known that is like this text, or this vector of the embedding model."""

@@ -10,12 +10,13 @@ from typing import Any
 
 from lore.engine.link import made
 from lore.errors import LoreError, Unavailable
-from lore.model import SESSION, TURN, Cause, Link, LinkKind, Memory, Tie
+from lore.model import LORE_CALL, SESSION, TURN, Cause, Link, LinkKind, Memory, Tie
 from lore.redact import redact
 from lore.store import Bookmark, Store, Writer
 from lore.text import preview
 from lore.transcripts.base import Heading, Said, Turn
 from lore.transcripts.growing import Left, Transcript, Watermark
+from lore.transcripts.lore_calls import is_lore_call
 from lore.transcripts.project import Project, project_of
 from lore.transcripts.sources import Source
 
@@ -183,7 +184,13 @@ class _Keeping:
             writer.put(memories)
             writer.put_links(links)
             changed = [
-                replace(memory, content=turns[id].text, metadata=_told(turns[id]), updated_at=self._now)
+                replace(
+                    memory,
+                    kind=_kind(turns[id]),
+                    content=turns[id].text,
+                    metadata=_told(turns[id]),
+                    updated_at=self._now,
+                )
                 for id, memory in known.items()
                 if memory.content != turns[id].text and memory.forgotten_at is None
             ]
@@ -250,15 +257,20 @@ class _Keeping:
     def _told(
         self, turns: Mapping[str, Turn], known: Mapping[str, Memory]
     ) -> tuple[list[Memory], list[Link]]:
-        """The memories of new turns in their order, below their session and behind the turn before."""
+        """The memories of new turns in their order, below their session and behind the turn before.
+
+        Calls to Lore stand below their session only: the turns before and after them are neighbours.
+        """
         memories, links = [], []
         for id, turn in turns.items():
             if id not in known:
                 before, words = self._last.get(turn.session, ("", ""))
                 memories.append(self._memory(id, turn, words))
                 links.append(self._link(self._session(turn.session), id, "hierarchical"))
-                if before:
+                if before and _kind(turn) == TURN:
                     links.append(self._link(before, id, "temporal"))
+            if _kind(turn) == LORE_CALL:
+                continue
             self._last.pop(turn.session, None)
             self._last[turn.session] = (id, preview(turn.text[:LOOKED_AT], NEIGHBOUR))
         for old in list(self._last)[:-REMEMBERED]:
@@ -274,7 +286,7 @@ class _Keeping:
         return Memory(
             id=id,
             namespace=self._namespace,
-            kind=TURN,
+            kind=_kind(turn),
             type=turn.role,
             content=turn.text,
             context=_context(turn, project, words_before),
@@ -315,6 +327,10 @@ def _told(turn: Turn) -> dict[str, Any]:
         "reasoning": turn.reasoning,
     }
     return {name: value for name, value in told.items() if value}
+
+
+def _kind(turn: Turn) -> str:
+    return LORE_CALL if turn.role == "tool" and is_lore_call(turn.tool, turn.text) else TURN
 
 
 def _title(heading: Heading | None) -> str:

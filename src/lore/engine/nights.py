@@ -5,12 +5,13 @@ from dataclasses import replace
 from typing import Any
 
 from lore.health import Staged
-from lore.model import SESSION, TURN, Filter
+from lore.model import LORE_CALL, SESSION, TURN, Filter
 from lore.store import Reader, Writer
 
 DIGEST, RUN = "digest/", "run/"
 """Under which names it is noted how far a conversation was digested, and what came of a run."""
-TURNS = Filter(kinds=frozenset({TURN}))
+TURNS = Filter(kinds=frozenset({TURN, LORE_CALL}))
+"""All turns of a conversation; those that call Lore are counted, never digested."""
 ATTEMPTS = 5
 """So often a conversation is tried before it is left to a person."""
 

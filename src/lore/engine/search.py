@@ -6,16 +6,16 @@ from dataclasses import replace
 
 from lore.engine.deepen import deepened
 from lore.engine.match import Candidates, Question, by_evidence, find, weigh
+from lore.engine.once import each_once
 from lore.engine.sense import Sense
 from lore.engine.use import count_use
 from lore.errors import Invalid, NotFound
-from lore.model import FORMATS, SESSION, TURN, VERBATIM, Answer, Filter, Format, Hit, Memory, Query, Signal
+from lore.model import FORMATS, SESSION, TURN, Answer, Filter, Format, Hit, Memory, Query, Signal
 from lore.ranking import fuse
 from lore.ranking.confidence import LEAST, SAME_TOPIC
 from lore.ranking.decay import left_of, relevance
 from lore.ranking.fresh import lifted
 from lore.ranking.policy import POLICIES, Policy, policy_named
-from lore.ranking.repeats import repeating
 from lore.store import Reader, Store
 from lore.text import clean, label_of, listed, preview, storable, tokens_in
 
@@ -29,8 +29,6 @@ ELSEWHERE = 0.5
 """The factor on the score of such a hit."""
 COMPARED = 20
 """How many of the first hits are compared with each other."""
-REPEATED = 0.5
-"""What a hit is worth that says again what a better one has said."""
 CRUMB_TOKENS = 60
 """What an id with its score costs the asker."""
 
@@ -69,8 +67,9 @@ def search(
     if certainty < LEAST and query.where.ids is None:
         seen, hidden = [], [*hidden, *seen]
     seen, elsewhere = _of_project(seen, "" if query.where.projects else project)
+    repeated = 0
     if policy.tidy:
-        seen = _without_repeats(_fresh_first(seen, query.text))
+        seen, repeated = _without_repeats(_fresh_first(seen, query.text), query.text, reader)
     seen, weak = _parted(seen, lambda hit: _worth(hit, policy) >= query.min_score)
     hidden += weak
     if policy.best_per_tree and query.where.under is None:
@@ -86,6 +85,7 @@ def search(
         best_hidden=max((hit.score for hit in hidden), default=0.0),
         elsewhere=len(elsewhere),
         cut=len(seen) - len(shown),
+        repeated=repeated,
         meaning="ready" if vector is not None else sense.state,
         pending=store.pending(sense.model),
         trouble=sense.trouble,
@@ -162,14 +162,10 @@ def _fresh_first(hits: list[Hit], question: str) -> list[Hit]:
     return _moved(hits, lifted(question, ranked, scores), "fresh")
 
 
-def _without_repeats(hits: list[Hit]) -> list[Hit]:
-    """What says again what a better hit has said moves down."""
-    first = hits[:COMPARED]
-    ranked = [(hit.memory.id, hit.memory.content, hit.memory.kind in VERBATIM) for hit in first]
-    again = repeating(ranked)
-    return _moved(
-        hits, {hit.memory.id: hit.score * REPEATED for hit in first if hit.memory.id in again}, "repeats"
-    )
+def _without_repeats(hits: list[Hit], question: str, reader: Reader) -> tuple[list[Hit], int]:
+    """Each fact once, and how many hits were left out because others state the same."""
+    once = each_once(hits, question, reader)
+    return _moved(once.hits, once.scores, "repeats"), once.repeated
 
 
 def _moved(hits: list[Hit], scores: Mapping[str, float], why: str) -> list[Hit]:

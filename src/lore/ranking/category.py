@@ -18,7 +18,13 @@ IMPORTANCE: Mapping[str, float] = MappingProxyType(
 """The categories, each with the importance of a memory that was given none."""
 
 BY_KIND: Mapping[str, str] = MappingProxyType(
-    {"observation": "observation", "reflection": "observation", "turn": "event", "session": "event"}
+    {
+        "observation": "observation",
+        "reflection": "observation",
+        "turn": "event",
+        "session": "event",
+        "lore-call": "event",
+    }
 )
 """What a memory counts as whose type is no category; any other kind counts as OTHERWISE."""
 OTHERWISE = "fact"

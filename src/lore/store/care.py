@@ -33,7 +33,8 @@ WRONG_DEPTHS = f"""
 """
 LOST_EMBEDDINGS = """
     SELECT count(*) FROM memory m LEFT JOIN embedding e ON e.memory = m.alias LEFT JOIN vector v
-        ON v.memory = m.alias WHERE e.memory IS NULL OR (e.model != '') != (v.data IS NOT NULL)
+        ON v.memory = m.alias WHERE (e.memory IS NULL AND m.kind != 'lore-call')
+        OR (e.model != '') != (v.data IS NOT NULL)
         OR (e.model != '') != (e.code IS NOT NULL) OR e.model != coalesce(v.model, '')
 """
 LOST_TRACES = "SELECT count(*) FROM memory WHERE alias NOT IN (SELECT memory FROM trace)"
@@ -191,7 +192,10 @@ def rebuild(connections: Connections) -> None:
         connection.execute(
             "INSERT OR IGNORE INTO trace SELECT alias, 0, 0, NULL, NULL, 0.0, NULL FROM memory"
         )
-        connection.execute("INSERT OR IGNORE INTO embedding SELECT alias, '', 0, 0, NULL FROM memory")
+        connection.execute(
+            "INSERT OR IGNORE INTO embedding SELECT alias, '', 0, 0, NULL FROM memory"
+            " WHERE kind != 'lore-call'"
+        )
         for alias in _damaged_vectors(connection):
             connection.execute(
                 "UPDATE embedding SET model = '', version = version + 1, code = NULL WHERE memory = ?",

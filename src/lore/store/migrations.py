@@ -221,5 +221,19 @@ MIGRATIONS: dict[str, str] = {
     "0009 memories by the end of their id": """
         CREATE INDEX memory_id_tail ON memory (substr(id, -8));
     """,  # the beginning of an id is its time, so only the end tells memories of one minute apart
+    "0010 calls to Lore are not recalled": """
+        UPDATE memory SET kind = 'lore-call' WHERE kind = 'turn' AND type = 'tool' AND (
+            metadata ->> 'tool' GLOB 'mcp__*lore*__*' OR metadata ->> 'tool' GLOB 'mcp_lore_*'
+            OR metadata ->> 'tool' GLOB 'lore_*' OR metadata ->> 'tool' GLOB 'mcp__memory__*');
+        DELETE FROM vector WHERE memory IN (SELECT alias FROM memory WHERE kind = 'lore-call');
+        DELETE FROM embedding WHERE memory IN (SELECT alias FROM memory WHERE kind = 'lore-call');
+        DROP TRIGGER memory_inserted;
+        CREATE TRIGGER memory_inserted AFTER INSERT ON memory BEGIN
+            INSERT INTO words (rowid, title, summary, content, context)
+                VALUES (new.alias, new.title, new.summary, new.content, new.context);
+            INSERT INTO embedding (memory, model, version, seq)
+                SELECT new.alias, '', 0, 0 WHERE new.kind != 'lore-call';
+        END;
+    """,  # they have no row in `embedding`: nothing waits to be embedded
 }
 """Expand first, contract in a later release: an older Lore may still have the file open."""

@@ -168,7 +168,7 @@ class SqlReader(Reader):
 
     def _wide(self, where: Filter) -> bool:
         """Whether many of the best are likely to pass, so that it is not worth looking up first what does."""
-        if not replace(where, kinds=ANY, other_kinds=ANY, projects=ANY, roots=False).open:
+        if not replace(where, kinds=ANY, other_kinds=ANY, other_sessions=ANY, projects=ANY, roots=False).open:
             return False
         clause, parameters = sql.passing(Filter(projects=where.projects))
         some = f"SELECT 1 FROM memory m WHERE {self._sight()}{clause} LIMIT {FEW + 1}"

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
-from lore.model import DETAILS, ID_TAIL, SHARED, Filter, Link, Memory
+from lore.model import DETAILS, ID_TAIL, LORE_CALL, SESSION, SHARED, TURN, Filter, Link, Memory
 from lore.ranking.category import BY_KIND, IMPORTANCE, OTHERWISE
 
 USE = (
@@ -68,6 +68,8 @@ LEVEL = f"""
             AND l.kind = 'hierarchical' AND l.active = 1 AND {CURRENT.format(m="c")}
             AND c.namespace IN (:namespace, '{SHARED}')
     ))"""
+OTHER_SESSIONS = f"""
+    NOT (m.kind IN ('{TURN}', '{SESSION}') AND m.session IN (SELECT value FROM json_each(:other_sessions)))"""
 CATEGORY = (
     "CASE"
     + "".join(f" WHEN m.type = '{name}' THEN '{name}'" for name in IMPORTANCE)
@@ -157,14 +159,10 @@ def sight(namespace: str, table: str) -> str:
 
 def passing(where: Filter) -> tuple[str, Parameters]:
     """The clause (beginning with AND) and parameters that a row `m` of memory must pass."""
-    clauses: list[str] = []
     parameters: Parameters = {}
     named = where.ids is not None or where.under is not None
     known = "+m" if named else "m"  # +: do not scan all that is current, or of a project, for a few
-    if not where.forgotten:
-        clauses.append(f"{known}.forgotten_at IS NULL")
-    if not where.superseded:
-        clauses.append("m.superseded_by IS NULL")
+    clauses = _in_sight(where, known)
     for column, values in _sets(where).items():
         if values:
             subject = {"category": CATEGORY, "project": f"{known}.project"}.get(column, f"m.{column}")
@@ -173,6 +171,9 @@ def passing(where: Filter) -> tuple[str, Parameters]:
     if where.other_kinds:
         clauses.append("m.kind NOT IN (SELECT value FROM json_each(:other_kinds))")
         parameters["other_kinds"] = json.dumps(sorted(where.other_kinds))
+    if where.other_sessions:
+        clauses.append(OTHER_SESSIONS)
+        parameters["other_sessions"] = json.dumps(sorted(where.other_sessions))
     if where.created_after is not None:
         clauses.append("m.created_at >= :created_after")
         parameters["created_after"] = where.created_after
@@ -188,6 +189,16 @@ def passing(where: Filter) -> tuple[str, Parameters]:
     clauses += _places(where)
     parameters |= {"level": where.level, "under": listed_ids([where.under or ""])}
     return "".join(f" AND {clause}" for clause in clauses), parameters
+
+
+def _in_sight(where: Filter, table: str) -> list[str]:
+    """Without what a filter has to ask for: forgotten and superseded memories, calls to Lore."""
+    hidden = {
+        f"{table}.forgotten_at IS NULL": not where.forgotten,
+        "m.superseded_by IS NULL": not where.superseded,
+        f"m.kind != '{LORE_CALL}'": LORE_CALL not in where.kinds,
+    }
+    return [clause for clause, applies in hidden.items() if applies]
 
 
 def _places(where: Filter) -> list[str]:

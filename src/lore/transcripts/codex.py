@@ -238,7 +238,7 @@ class Reader:
         match item.get("type"):
             case "function_call" | "custom_tool_call" | "local_shell_call" as kind:
                 given = item.get("arguments") or item.get("input") or item.get("action")
-                self._call(call, named(item.get("name")) or kind, codex_tools.asked(given))
+                self._call(call, codex_tools.name_of(item) or kind, codex_tools.asked(given))
             case "function_call_output" | "custom_tool_call_output":
                 return self._answer(line, call, item.get("output"))
             case "web_search_call" if done := codex_tools.done(item):
@@ -274,6 +274,8 @@ class Reader:
         if call["told"] == "item":
             return []
         call["told"] = "item"
+        if done.name.startswith(codex_tools.SERVER):
+            call["name"] = done.name
         return self._used(line, id, fields.exchange(done.call or call["call"], done.result), done.failed)
 
     def _used(self, line: _Line, id: str, text: str, failed: bool) -> list[Said]:

@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from lore.transcripts import fields
-from lore.transcripts.lines import objects_of, texts_of
+from lore.transcripts.lines import named, objects_of, texts_of
 
 UNDONE = {"failed", "declined"}
 EXIT = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d+)$", re.MULTILINE)
 OUTPUT = "\nOutput:\n"
 LONGEST_PREAMBLE = 500
+SERVER = "mcp__"
+"""Begins the name of a tool that an MCP server offers; the server's name follows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +24,13 @@ class Done:
     call: str
     result: str = ""
     failed: bool = False
+
+
+def name_of(call: Mapping[str, Any]) -> str:
+    """The tool of a function call, behind the name of its MCP server if there is one."""
+    name, namespace = named(call.get("name")), named(call.get("namespace"))
+    server = namespace.strip("_") if namespace.startswith(SERVER) else ""
+    return f"{server}__{name}" if server and name else name
 
 
 def asked(arguments: object) -> str:
@@ -68,7 +77,7 @@ def _mcp(item: Mapping[str, Any]) -> Done:
     result = fields.mapping(told.get("Ok")) or told
     error = told.get("Err") or fields.mapping(item.get("error")).get("message")
     return Done(
-        name=f"mcp__{fields.text(invoked.get('server'))}__{fields.text(invoked.get('tool'))}",
+        name=f"{SERVER}{fields.text(invoked.get('server'))}__{fields.text(invoked.get('tool'))}",
         call=fields.call(invoked.get("arguments")),
         result=texts_of(result.get("content")) or fields.text(error),
         failed=bool(error or result.get("isError") or result.get("is_error")) or _undone(item),

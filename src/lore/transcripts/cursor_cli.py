@@ -1,6 +1,7 @@
 """Cursor CLI: messages without names, times or results, in a file that is written anew on every resume."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
@@ -43,7 +44,9 @@ class Reader:
             yield self._turn(number, role, text)
         for part in parts:
             if part.get("type") == "tool_use" and (call := fields.call(part.get("input"))):
-                yield self._turn(number, "tool", call, named(part.get("name")))
+                name = named(part.get("name"))
+                turn = self._turn(number, "tool", call, name)
+                yield replace(turn, tool=fields.tool_name(name, part.get("input")))
 
     def _turn(self, number: int, role: Role, text: str, tool: str = "") -> Turn:
         uuid = name_of(self._id, role, tool, text, self._before(name_of(role, tool, text)[:16]))

@@ -144,8 +144,9 @@ def _tool(told: dict[str, Any], like: Turn) -> Iterator[Turn]:
     answer = fields.outcome(_embedded(told.get("result"))) or fields.outcome(_embedded(told.get("error")))
     if not answer and status not in FAILED | {"completed", "success"}:
         return
-    asked = fields.call(_embedded(told.get("params")) or _embedded(told.get("rawArgs")))
-    tool = fields.text(told.get("name"))
+    given = _embedded(told.get("params")) or _embedded(told.get("rawArgs"))
+    asked = fields.call(given)
+    tool = fields.tool_name(fields.text(told.get("name")), given)
     text = fields.exchange(asked, answer) or tool.strip()
     yield replace(like, uuid=f"{like.uuid}:tool", role="tool", text=text, tool=tool, failed=status in FAILED)
 

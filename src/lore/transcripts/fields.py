@@ -72,6 +72,15 @@ def call(given: object, longest: int = words.LONGEST_CALL) -> str:
     return words.cut(first(told.get(name) for name in TELLING) or (written(given) if given else ""), longest)
 
 
+def tool_name(name: str, given: object) -> str:
+    """The name of a tool; of a tool that calls an MCP server for the model, the server and its tool."""
+    arguments = mapping(given)
+    inner = mapping(next(iter(several(arguments.get("tools"))), None))
+    server = first((arguments.get("server"), inner.get("serverName")))
+    tool = first((arguments.get("toolName"), inner.get("name")))
+    return f"mcp__{server}__{tool}" if server and tool else name
+
+
 def outcome(given: object) -> str:
     """What a tool answered: the output alone where it stands in a field of its own."""
     return first(mapping(given).get(name) for name in OUTPUT) or written(given)

@@ -51,15 +51,16 @@ class Fitting:
         """Nothing to give back."""
 
 
-def say(lore: Lore, session: str, *texts: str, folder: str = "/gone/ferry") -> None:
-    """A conversation that took place just now; user and assistant take turns."""
+def say(lore: Lore, session: str, *texts: str, folder: str = "/gone/ferry", tool: str = "") -> None:
+    """A conversation that took place just now; user and assistant take turns, or a tool is called."""
     now = lore.clock()
     roles: tuple[Role, ...] = ("user", "assistant")
     turns = [
         Turn(
             uuid=f"{session}-{now}-{number}",
             session=session,
-            role=roles[number % 2],
+            role="tool" if tool else roles[number % 2],
+            tool=tool,
             text=text,
             at=now + number,
             folder=folder,

@@ -61,6 +61,22 @@ def test_a_conversation_becomes_a_tree(lore: Lore, clock: Clock) -> None:
     assert lore.store.pending(lore.sense.model) == 0, "they are found by meaning at once"
 
 
+def test_after_a_night_each_statement_is_listed_once_with_the_turn_it_came_from(
+    lore: Lore, clock: Clock
+) -> None:
+    say(lore, "backups", *BACKUPS)
+    clock.sleep(minutes=10)
+    night(lore)
+    lore.settle()
+    answer = lore.search(Query(text="Which storage box do we use for backups?"))
+    [stating] = [hit for hit in answer.hits if "Hetzner storage box" in hit.memory.content]
+    assert stating.memory.id == answer.hits[0].memory.id
+    assert (stating.memory.content, stating.memory.source_type) == (BACKUPS[2], "distilled")
+    [turn] = stating.sources
+    assert (memory(lore, turn).kind, memory(lore, turn).content) == ("turn", BACKUPS[2])
+    assert answer.repeated > 0
+
+
 def test_what_was_found_dates_from_when_it_was_said_and_tells_where(lore: Lore, clock: Clock) -> None:
     said_at = clock()
     say(lore, "backups", *BACKUPS)
@@ -108,6 +124,23 @@ def test_what_is_said_after_turns_were_forgotten_is_digested_too(lore: Lore, clo
     clock.sleep(minutes=6)
     night(lore)
     assert BACKUPS[2] in contents(lore)
+
+
+def test_calls_to_lore_are_not_digested_and_do_not_wait(lore: Lore, clock: Clock) -> None:
+    lore, model = asking(lore, extraction(), extraction())
+    say(lore, "backups", BACKUPS[0])
+    clock.sleep(minutes=1)
+    say(lore, "backups", BACKUPS[2], tool="mcp__lore__store")
+    clock.sleep(minutes=6)
+    night(lore, "digest")
+    assert lore.staged() == []
+    say(lore, "backups", BACKUPS[3])
+    clock.sleep(minutes=6)
+    night(lore, "digest")
+    first, second = (prompt.text for prompt in model.prompts)
+    assert BACKUPS[0] in first
+    assert BACKUPS[2] not in first + second
+    assert BACKUPS[3] in second
 
 
 def test_turns_that_were_forgotten_before_leave_nothing(lore: Lore, clock: Clock) -> None:

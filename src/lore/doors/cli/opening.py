@@ -14,7 +14,7 @@ from lore.doors.cli.placing import place_of
 from lore.doors.cli.terminal import warn
 from lore.doors.place import Line, Place
 from lore.doors.verbs import Remote
-from lore.environment import folder, variables
+from lore.environment import folder, session, variables
 from lore.errors import LoreError
 from lore.version import VERSION
 
@@ -55,6 +55,7 @@ def directly(flags: Flags) -> Iterator["Lore"]:
     warn(config.warnings)
     lore: Lore = import_module("lore.connecting").wire(config, patient=True)
     try:
+        lore = replace(lore, conversation=session())
         yield lore.within(config.namespace, surface="cli").at_work_in(folder())
     finally:
         lore.close()
@@ -83,7 +84,7 @@ def _dialled(place: Place, flags: Flags) -> tuple[Line | None, str]:
     """The line and the version of the daemon at its other end."""
     asked = {"LORE_NAMESPACE": flags.namespace} if flags.namespace else {}
     try:
-        us = {"version": VERSION, "folder": folder(), "pid": str(os.getpid())}
+        us = {"version": VERSION, "folder": folder(), "session": session(), "pid": str(os.getpid())}
         line, word, told = place.dial("verbs", us | variables() | asked)
     except OSError:
         return None, ""

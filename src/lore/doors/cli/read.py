@@ -12,14 +12,13 @@ from lore.doors.cli.naming import looked_up, names
 from lore.doors.cli.opening import opened
 from lore.doors.cli.terminal import cell, line, plural, show_rows, visible, width, wrapped
 from lore.doors.cli.times import told
-from lore.model import TURN, Entry, Link, Memory, Reading
+from lore.model import DERIVED, TURN, Entry, Link, Memory, Reading
 
 if TYPE_CHECKING:
     from lore.engine import Lore
 
 NAME_INDENT = 20
 FACT_INDENT = 14
-DERIVED = "derived_from"
 QUOTED = 3
 """So many of the turns that a memory came from are quoted."""
 

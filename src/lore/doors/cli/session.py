@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from lore.engine import Lore
 
 SESSION, TOOL = "session", "tool"
-TURNS = frozenset({"turn"})
+TURNS = frozenset({"turn", "lore-call"})
 COLOURS = {"user": "green", "assistant": "cyan", "summary": "magenta"}
 TOOL_LINES = 3
 NAME_WIDTH = 40

@@ -13,14 +13,14 @@ from lore.doors.cli.opening import opened
 from lore.doors.cli.projects import Scope, project_options, scope
 from lore.doors.cli.terminal import cell, columns, line, note, padded, width
 from lore.doors.cli.times import day, minute
-from lore.model import SESSION, TURN, Filter, Memory
+from lore.model import LORE_CALL, SESSION, TURN, Filter, Memory
 from lore.transcripts.project import name_of
 
 if TYPE_CHECKING:
     from lore.engine import Lore
 
 SESSIONS = frozenset({SESSION})
-TURNS = frozenset({TURN})
+TURNS = frozenset({TURN, LORE_CALL})
 CLIENT_WIDTH = 12
 PROJECT_WIDTH = 14
 SHOWN = 20

@@ -13,7 +13,7 @@ from lore.engine.nights import ATTEMPTS, DIGEST, TURNS, staged, worth_trying
 from lore.errors import LoreError
 from lore.health import Staged
 from lore.llm.base import NoAnswer
-from lore.model import Memory
+from lore.model import TURN, Filter, Memory
 from lore.text import label_of
 
 NAME, ANSWERS = "digest", "answers/"
@@ -92,7 +92,7 @@ def _found(view: View, session: Memory, spoken: Sequence[Spoken]) -> Extracted:
 
 def _turns(view: View, one: Staged) -> list[Memory]:
     """Those that were not digested yet, in the order of the conversation."""
-    turns = view.reader.select(replace(TURNS, under=one.session.id), ALL)
+    turns = view.reader.select(Filter(kinds=frozenset({TURN}), under=one.session.id), ALL)
     new = (turn for turn in turns if turn.alias > one.noted.get("until", 0))
     return sorted(new, key=lambda turn: (turn.created_at, turn.alias))
 

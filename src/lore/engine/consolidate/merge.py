@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from lore.engine.consolidate.plan import Plan, Step, View
-from lore.engine.consolidate.trees import DISTILLED, alike, done, fresh_roots, same_place, since
-from lore.model import Link, Memory, new_id
+from lore.engine.consolidate.trees import alike, done, fresh_roots, same_place, since
+from lore.model import DISTILLED, Link, Memory, new_id
 from lore.ranking.decay import relevance
 from lore.ranking.relate import told_apart
 from lore.text import STOP_WORDS, label_of, names_in, words

@@ -5,10 +5,9 @@ from hashlib import blake2b
 
 from lore.engine.consolidate.asking import insight
 from lore.engine.consolidate.plan import Plan, Step, View
-from lore.engine.consolidate.route import DERIVED
-from lore.engine.consolidate.trees import DISTILLED, FRAGMENT, PHASE, REFLECTION, in_parts, own, same_place
+from lore.engine.consolidate.trees import FRAGMENT, PHASE, REFLECTION, in_parts, own, same_place
 from lore.llm.base import LanguageModel, NoAnswer
-from lore.model import Memory, new_id
+from lore.model import DERIVED, DISTILLED, Memory, new_id
 
 NAME = "reflect"
 DENSE = 3

@@ -7,8 +7,6 @@ from lore.distil.sentences import sentences_of
 from lore.engine.consolidate.asking import overview
 from lore.engine.consolidate.plan import Change, Plan, Step, View
 from lore.engine.consolidate.trees import (
-    DISTILLED,
-    OVERVIEW_OF,
     done,
     fresh_roots,
     in_parts,
@@ -17,7 +15,7 @@ from lore.engine.consolidate.trees import (
     tops_of,
 )
 from lore.llm.base import NoAnswer
-from lore.model import Memory
+from lore.model import DISTILLED, OVERVIEW_OF, Memory
 from lore.text import label_of, preview
 
 NAME = "resummarize"

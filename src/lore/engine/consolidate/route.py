@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 
 from lore.distil.base import Digest, Finding, Topic
 from lore.engine.consolidate.plan import Change, Step, View
-from lore.engine.consolidate.trees import DISTILLED, FRAGMENT, OVERVIEW_OF, REFLECTION, own, print_of
-from lore.model import Link, Memory, new_id
+from lore.engine.consolidate.trees import FRAGMENT, REFLECTION, own, print_of
+from lore.model import DERIVED, DISTILLED, OVERVIEW_OF, Link, Memory, new_id
 from lore.ranking.decay import clamp
 from lore.ranking.relate import told_apart
 from lore.text import passage_of, preview, terms, words
@@ -22,7 +22,6 @@ CORRECTED_AT = 0.7
 """How like a known memory must be to what a correction says is not so."""
 IMPORTANCE = {"high": 0.9, "medium": 0.5, "low": 0.2}
 TOPIC_IMPORTANCE = 0.9
-DERIVED = "derived_from"
 SCHEMA_FIT = "schema-fit link"
 TITLE = 80
 NEAREST = 5

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from lore.engine.consolidate.plan import View
-from lore.engine.consolidate.trees import DISTILLED, REFLECTION
+from lore.engine.consolidate.trees import REFLECTION
 from lore.engine.portrait import OBSERVATION
-from lore.model import Memory
+from lore.model import DISTILLED, Memory
 from lore.ranking.claims import Outdated, keys, outdated
 from lore.text import words
 from lore.vectors import Vector

@@ -14,11 +14,7 @@ from lore.ranking.pairs import close_pairs
 from lore.vectors import Vectors
 
 FRAGMENT = "fragment"
-DISTILLED = "distilled"
-"""The source of what Lore has made itself."""
 REFLECTION = "reflection"
-OVERVIEW_OF = "overview_of"
-"""Under which name a root remembers what its overview was made of."""
 PHASE = "phase/"
 """Under which names the phases note when they were done."""
 AT_ONCE = 500
