@@ -49,13 +49,12 @@ Relation = TypedDict(
 def entity_of(portrait: Portrait) -> Entity:
     """An entity, or a memory of another dialect in its place."""
     memory = portrait.entity
-    texts = [observation.content for observation in portrait.observations]
     return Entity(
         id=memory.alias,
         name=portrait.name,
-        entityType=memory.type or memory.kind,
+        entityType=memory.type if portrait.own else memory.type or memory.kind,
         status=memory.status,
-        observations=texts if portrait.own else [memory.content],
+        observations=[statement.content for statement in portrait.statements],
     )
 
 

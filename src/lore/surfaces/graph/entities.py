@@ -156,6 +156,6 @@ def delete_observations(
     subjects = [Subject(name=one["entityName"], observations=tuple(one["observations"])) for one in wanted]
     with entity_wanted():
         portraits = lore.graph.retract(subjects, strict=deletions is None)
-    entity = entity_of(portraits[name]) if name is not None else None
+    entity = entity_of(portraits[name]) if name is not None and name in portraits else None
     message = "Observations deleted successfully"
     return Reply(DeleteObservationsAnswer(entity=entity, success=True, message=message))

@@ -82,8 +82,8 @@ def end_relation(
     link = ending.link
     relation: EndedRelation = {
         "id": link.alias,
-        "from": ending.source.title,
-        "to": ending.target.title,
+        "from": ending.source,
+        "to": ending.target,
         "relation_type": link.type,
         "active": link.active,
         "ended_at": stamp(link.ended_at or link.updated_at),

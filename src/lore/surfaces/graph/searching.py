@@ -159,8 +159,6 @@ def _result(association: Association) -> Result:
 
 def _chosen(portrait: Portrait, kinds: list[str] | None, superseded: bool, lore: Lore) -> Portrait:
     """The portrait with the observations that were asked for."""
-    if not portrait.own or (kinds is None and not superseded):
-        return portrait
     past = lore.graph.past_of(portrait.entity) if superseded else list(portrait.observations)
     wanted = tuple(memory for memory in past if kinds is None or memory.type in kinds)
     return Portrait(entity=portrait.entity, name=portrait.name, observations=wanted)
@@ -185,7 +183,7 @@ def _detailed(portraits: list[Portrait], lore: Lore) -> list[Node]:
         names = lore.graph.names_of([link.other(portrait.entity.id) for link in links])
         replaced = {m.superseded_by: m.alias for m in lore.graph.past_of(portrait.entity) if m.superseded_by}
         item = _node(portrait)
-        item["observations"] = [_observation(m, replaced.get(m.id)) for m in _told(portrait)]
+        item["observations"] = [_observation(m, replaced.get(m.id)) for m in portrait.statements]
         item["relations"] = [
             _relation(link, portrait.entity, names)
             for link in links
@@ -194,10 +192,6 @@ def _detailed(portraits: list[Portrait], lore: Lore) -> list[Node]:
         item["reflections"] = [_reflection(thought) for thought in thoughts[portrait.entity.alias]]
         items.append(item)
     return items
-
-
-def _told(portrait: Portrait) -> tuple[Memory, ...]:
-    return portrait.observations if portrait.own else (portrait.entity,)
 
 
 def _observation(memory: Memory, supersedes: int | None) -> Observation:
