@@ -111,7 +111,7 @@ def addressed(
         entities_named(names, reader=reader, namespace=namespace, implied=implied)
     )
     others = [name for name in names if name not in found]
-    found |= {id: memory for id, memory in reader.get(others).items() if _shown(memory)}
+    found |= {id: memory for id, memory in reader.get(others).items() if is_node(memory)}
     for name in others:
         if name not in found and (called := _called(name, reader)):
             if len(called) > 1:
@@ -136,7 +136,7 @@ def stands_in(memory: Memory) -> bool:
     return memory.kind not in (ENTITY, OBSERVATION) and not reflecting
 
 
-def _shown(memory: Memory) -> bool:
+def is_node(memory: Memory) -> bool:
     """Whether the graph shows a memory as a node of its own."""
     return stands_in(memory) or (memory.kind == ENTITY and IMPLIED not in memory.flags)
 
@@ -210,9 +210,7 @@ def _tells(memory: Memory, wanted: str) -> bool:
 
 def _bound(portraits: Sequence[Portrait], reader: Reader, omitted: int = 0) -> Nodes:
     links = reader.links([portrait.entity.id for portrait in portraits], kinds=("relation",))
-    return Nodes(
-        portraits=tuple(portraits), bonds=_named_bonds(links, portraits, reader), omitted=omitted
-    )
+    return Nodes(portraits=tuple(portraits), bonds=_named_bonds(links, portraits, reader), omitted=omitted)
 
 
 def _named_bonds(links: Sequence[Link], portraits: Iterable[Portrait], reader: Reader) -> tuple[Bond, ...]:

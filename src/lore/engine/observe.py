@@ -234,39 +234,30 @@ def _extended(
     for one, observations in zip(kept, added, strict=True):
         below[one.id] += observations
     drawn = {id: replace(p, observations=tuple(below[id])) for id, p in portraits.items()}
-    stored = _stored(drawn, list(zip(kept, added, strict=True)), writer, now)
+    new = [memory for observations in added for memory in observations]
+    stored = [*_write_entities(drawn.values(), writer, now), *writer.put(new)]
+    written = {memory.id: memory for memory in stored}
+    pairs = [(one.id, m) for one, observations in zip(kept, added, strict=True) for m in observations]
+    writer.put_links([_below(id, memory, now) for id, memory in pairs])
     return [
-        replace(
-            stored[one.id],
+        Portrait(
+            entity=written.get(one.id, drawn[one.id].entity),
+            name=drawn[one.id].name,
+            observations=tuple(written.get(m.id, m) for m in drawn[one.id].observations),
             created=one.created,
-            added=tuple(m for m in stored[one.id].observations if m.id in {new.id for new in observations}),
+            added=tuple(written[memory.id] for memory in observations),
         )
         for one, observations in zip(kept, added, strict=True)
     ]
 
 
-def _stored(
-    portraits: Mapping[str, Portrait],
-    added: Sequence[tuple[_Kept, Sequence[Memory]]],
-    writer: Writer,
-    now: float,
-) -> dict[str, Portrait]:
-    """Write entities, observations and their places: three statements for all of them."""
-    before = writer.get([id for id, p in portraits.items() if p.own])
-    wanted = [replace(p.entity, context=text_of(p)) for p in portraits.values() if p.own]
-    changed = [replace(entity, updated_at=now) for entity in wanted if before.get(entity.id) != entity]
-    written = {memory.id: memory for memory in writer.put(changed)}
-    new = [memory for _, observations in added for memory in observations]
-    written |= {memory.id: memory for memory in writer.put(new)}
-    writer.put_links([_below(one.id, memory, now) for one, observations in added for memory in observations])
-    return {
-        id: replace(
-            p,
-            entity=written.get(id, p.entity),
-            observations=tuple(written.get(memory.id, memory) for memory in p.observations),
-        )
-        for id, p in portraits.items()
-    }
+def _write_entities(portraits: Iterable[Portrait], writer: Writer, now: float) -> list[Memory]:
+    """Write the entities whose fields or observations have changed."""
+    own = [portrait for portrait in portraits if portrait.own]
+    before = writer.get([portrait.entity.id for portrait in own])
+    wanted = [replace(portrait.entity, context=text_of(portrait)) for portrait in own]
+    changed = [entity for entity in wanted if before.get(entity.id) != entity]
+    return writer.put([replace(entity, updated_at=now) for entity in changed])
 
 
 def implied(names: Iterable[str], *, writer: Writer, namespace: str, now: float) -> dict[str, Memory]:

@@ -28,6 +28,7 @@ from lore.surfaces.graph.dialect import (
 class GraphAnswer(TypedDict):
     entities: list[Entity]
     relations: list[Relation]
+    omitted: int
 
 
 class Observation(TypedDict):
@@ -96,7 +97,7 @@ class SemanticAnswer(TypedDict):
 
 
 @GRAPH.tool(title="Search by text", answer=GraphAnswer, read_only=True)
-def search_nodes(lore: Lore, query: str) -> Reply:
+def search_nodes(lore: Lore, query: Annotated[str, Field(description="At most 500 characters.")]) -> Reply:
     """Find entities whose name, type or observations contain the text, whatever the case."""
     check_query(query)
     nodes = lore.graph.containing(query) if query.strip() else Nodes(portraits=(), bonds=())
@@ -106,7 +107,7 @@ def search_nodes(lore: Lore, query: str) -> Reply:
 @GRAPH.tool(title="Open entities", answer=OpenAnswer)
 def open_nodes(
     lore: Lore,
-    names: list[str],
+    names: Annotated[list[str], Field(description="At most 50.")],
     kinds: Annotated[list[str] | None, Field(description="Only observations of these kinds.")] = None,
     include_superseded: Annotated[bool, Field(description="Also outdated observations.")] = False,
     detailed: Annotated[bool, Field(description="With ids, ended relations and reflections.")] = False,
@@ -121,12 +122,16 @@ def open_nodes(
 
 @GRAPH.tool(title="Read the whole graph", answer=GraphAnswer, read_only=True)
 def read_graph(lore: Lore) -> Reply:
-    """Read all entities and relations. Large: prefer search_semantic or search_nodes."""
+    """Read all entities and relations, and the newest memories of other tools. Large: prefer a search."""
     return Reply(_graph(lore.graph.everything()))
 
 
 @GRAPH.tool(title="Search by meaning", answer=SemanticAnswer)
-def search_semantic(lore: Lore, query: str, limit: int = 10) -> Reply:
+def search_semantic(
+    lore: Lore,
+    query: Annotated[str, Field(description="A question or key words.")],
+    limit: Annotated[int, Field(description="1 to 50.")] = 10,
+) -> Reply:
     """Find entities by meaning and words, ranked by likeness, use, age and company. Counts as use."""
     check_query(query, limit)
     with model_wanted():
@@ -138,6 +143,7 @@ def _graph(nodes: Nodes) -> GraphAnswer:
     return GraphAnswer(
         entities=[entity_of(portrait) for portrait in nodes.portraits],
         relations=[relation_of(bond) for bond in nodes.bonds],
+        omitted=nodes.omitted,
     )
 
 
