@@ -29,7 +29,8 @@ OFFICIAL = Surface(
         "call by call. Everything that is not listed here is answered the same, errors included.",
         "**Repeats within one call are kept once.** The official server compares new entities, relations and "
         "observations only with what was stored before, so one call can store a name twice, and only the "
-        "first of the two can be extended. In Lore a name is one entity, and the answer lists what was stored.",
+        "first of the two can be extended. In Lore a name is one entity, and the answer lists what "
+        "was stored.",
         "**Empty or blank names and observations are refused.** No other dialect could show them or address "
         "them. An empty `entityType` or `relationType` is kept as it is.",
         "**Size:** a name has at most 1,000 bytes, an observation 50,000; NUL characters and lone surrogates "
