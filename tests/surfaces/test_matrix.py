@@ -181,7 +181,7 @@ def _split() -> dict[str, Any]:
 each_saver = pytest.mark.parametrize("saver", SAVES)
 
 
-def each(calls: list[Call]) -> Any:
+def each(calls: list[Call]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("call", calls, ids=[tool for tool, _ in calls])
 
 
@@ -201,7 +201,7 @@ def save(lore: Lore, saver: str) -> Saved:
 
 
 def shown(lore: Lore, tool: str, arguments: Arguments) -> str:
-    """All that an agent sees: at any depth, and read on from ids where the tree dialects answer with those."""
+    """All that an agent sees: at any depth, and read on where the tree dialects answer with ids."""
     if tool == "tree-first.query_memory":
         return str([run(lore, tool, {**arguments, "depth": depth}) for depth in range(4)])
     answer = run(lore, tool, arguments)

@@ -29,7 +29,7 @@ def revise(revision: Revision, *, store: Store, namespace: str, cause: Cause, no
     return stored
 
 
-def _title_change(memory: Memory, changes: Mapping[str, Any]) -> dict[str, str]:
+def _title_change(memory: Memory, changes: Mapping[str, Any]) -> dict[str, Any]:
     """A title that was taken from the text follows the new text."""
     if "title" in changes or "content" not in changes or memory.title != title_of(memory.content):
         return {}
