@@ -240,7 +240,7 @@ def test_details_on_request(graph: Lore) -> None:
     assert thought["content"] == "It matters."
 
 
-def test_semantic_results_have_one_set_of_keys(graph: Lore) -> None:
+def test_semantic_results_have_the_documented_keys(graph: Lore) -> None:
     results = call(graph, "search_semantic", query="where is it deployed", limit=5)["results"]
     assert results[0]["name"] == "CachorroSpace"
     for result in results:
@@ -257,6 +257,9 @@ def test_semantic_results_have_one_set_of_keys(graph: Lore) -> None:
             "rrf_score",
         }
         assert set(result["scoring"]) == {"importance", "temporal_factor", "cooc_boost"}
+    by_meaning_only = call(graph, "search_semantic", query="xyzzy", limit=5)["results"]
+    assert by_meaning_only
+    assert all("rrf_score" not in result for result in by_meaning_only)
 
 
 def test_searching_is_no_change(graph: Lore, clock: Clock) -> None:
@@ -330,6 +333,22 @@ def test_repetitions_come_as_pairs_and_clusters(lore: Lore) -> None:
         ("FastMCP", "containment")
     ]
     assert [cluster["size"] for cluster in found["clusters"]] == [2]
+
+
+def test_at_threshold_zero_all_observations_are_pairs(config: Config) -> None:
+    """With the bundled model, whose unrelated texts lie below its scale."""
+    lore = wire(config)
+    texts = [
+        "The compost heap is turned every second week.",
+        "Her recital piece is a sonatina by Clementi.",
+        "Tyre pressure should be 2.4 bar in front.",
+        "Insulin has not been necessary so far.",
+        "A refund usually arrives within three weeks.",
+    ]
+    created(lore, {"name": "P", "observations": texts})
+    found = call(lore, "find_duplicate_observations", entity_name="P", threshold=0)
+    assert found["duplicates_found"] == 10
+    lore.close()
 
 
 def test_the_report_has_its_four_lists(graph: Lore, clock: Clock) -> None:

@@ -88,8 +88,8 @@ class Result(TypedDict):
     limbic_score: float
     scoring: Scoring
     routing_strategy: str
-    distance: float | None
-    rrf_score: float | None
+    distance: NotRequired[float]
+    rrf_score: NotRequired[float]
 
 
 class SemanticAnswer(TypedDict):
@@ -148,9 +148,15 @@ def _graph(nodes: Nodes) -> GraphAnswer:
 
 
 def _result(association: Association) -> Result:
+    """distance: unless only words found it. rrf_score: unless only meaning was searched."""
     scoring, distance, fused = association.scoring, association.distance, association.fused
-    return Result(
-        **entity_of(association.portrait),
+    entity = entity_of(association.portrait)
+    result = Result(
+        id=entity["id"],
+        name=entity["name"],
+        entityType=entity["entityType"],
+        status=entity["status"],
+        observations=entity["observations"],
         limbic_score=round(association.score, 4),
         scoring=Scoring(
             importance=round(scoring.importance, 4),
@@ -158,9 +164,12 @@ def _result(association: Association) -> Result:
             cooc_boost=round(scoring.company, 4),
         ),
         routing_strategy=association.strategy,
-        distance=None if distance is None else round(distance, 4),
-        rrf_score=None if fused is None else round(fused, 6),
     )
+    if distance is not None:
+        result["distance"] = round(distance, 4)
+    if fused is not None:
+        result["rrf_score"] = round(fused, 6)
+    return result
 
 
 def _chosen(portrait: Portrait, kinds: list[str] | None, superseded: bool, lore: Lore) -> Portrait:
