@@ -283,6 +283,49 @@ def test_what_other_dialects_keep_is_shown_as_entities(graph: Lore) -> None:
     assert names[0] == "The astro meetup is on Friday."
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        "Short.",
+        "A long remark whose first eighty characters are its name, cut somewhere within a word, and more.",
+        "First line\nsecond   line\n\n" + "and so on " * 20,
+        "日本語のとても長い文章" * 20,
+        "🙂🙂🙂",
+        "x" * 300,
+        "Ends with an ellipsis…",
+        "(#12)",
+        "say \"quoted\" AND (NOT 'this')",
+    ],
+)
+def test_the_name_that_is_shown_addresses_the_memory(lore: Lore, content: str) -> None:
+    memory = lore.remember(Draft(content=content))
+    [shown] = call(lore, "read_graph")["entities"]
+    more = call(lore, "add_observations", name=shown["name"], observations=["One more fact."])
+    assert more["entity"]["observations"] == [content, "One more fact."]
+    assert opened(lore, shown["name"])["observations"] == [content, "One more fact."]
+    with pytest.raises(Invalid, match="other observations were added to it"):
+        call(lore, "delete_observations", name=shown["name"], observations=[content])
+    assert call(lore, "delete_entities", entityNames=[shown["name"]])["deleted"] == [shown["name"]]
+    assert call(lore, "search_nodes", query="one more fact")["entities"] == []
+    lore.restore([memory.id])
+    assert opened(lore, shown["name"])["observations"] == [content, "One more fact."]
+    gone = call(lore, "delete_observations", name=shown["name"], observations=[content, "One more fact."])
+    assert (gone["success"], gone["entity"]) == (True, None)
+    assert call(lore, "read_graph")["entities"] == []
+
+
+def test_memories_with_the_same_name_are_told_apart_by_their_numbers(lore: Lore) -> None:
+    lore.remember_all([Draft(content=text, title="Plan") for text in ("one", "two")])
+    created(lore, {"name": "Roadmap", "observations": ["three"]})
+    lore.remember(Draft(content="four", title="Roadmap"))
+    names = [entity["name"] for entity in call(lore, "read_graph")["entities"]]
+    assert len(set(names)) == 4
+    with pytest.raises(Invalid, match=r"2 memories are called 'Plan'; name one: 'Plan \(#\d+\)', 'Plan"):
+        call(lore, "delete_entities", entityNames=["Plan"])
+    assert call(lore, "delete_entities", entityNames=names)["deleted"] == names
+    assert lore.status().counts.memories == 0
+
+
 def test_what_the_graph_keeps_is_found_by_the_tree(graph: Lore) -> None:
     tree = SURFACES["tree"].tools
     [best, *_] = tree["search"](graph, {"query": "deployed vercel"}).data["results"]
