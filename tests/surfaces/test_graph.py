@@ -293,6 +293,7 @@ def test_what_other_dialects_keep_is_shown_as_entities(graph: Lore) -> None:
         "🙂🙂🙂",
         "x" * 300,
         "Ends with an ellipsis…",
+        "…",
         "(#12)",
         "say \"quoted\" AND (NOT 'this')",
     ],
@@ -312,6 +313,15 @@ def test_the_name_that_is_shown_addresses_the_memory(lore: Lore, content: str) -
     gone = call(lore, "delete_observations", name=shown["name"], observations=[content, "One more fact."])
     assert (gone["success"], gone["entity"]) == (True, None)
     assert call(lore, "read_graph")["entities"] == []
+
+
+def test_an_empty_name_addresses_nothing(lore: Lore) -> None:
+    lore.remember(Draft(content="A remark without a title."))
+    assert call(lore, "open_nodes", names=[""])["entities"] == []
+    assert call(lore, "delete_entities", entityNames=["", " "])["deleted"] == []
+    official = SURFACES["official"].tools
+    official["delete_entities"](lore, {"entityNames": [""]})
+    assert lore.status().counts.memories == 1
 
 
 def test_memories_with_the_same_name_are_told_apart_by_their_numbers(lore: Lore) -> None:

@@ -165,7 +165,9 @@ def names_of(memories: Iterable[Memory], reader: Reader) -> dict[str, str]:
 
 
 def _called(name: str, reader: Reader) -> list[Memory]:
-    """Memories of other dialects that go by this name."""
+    """Memories of other dialects that go by this name; no name is nobody's."""
+    if not name.strip():
+        return []
     if numbered := _NUMBERED.match(name):
         alias = int(numbered["alias"])
         found = reader.get(reader.ids_of("memory", [alias]).values())
@@ -179,10 +181,10 @@ def _called(name: str, reader: Reader) -> list[Memory]:
 
 def _quoting(name: str, reader: Reader) -> list[str]:
     """Memories of other dialects that may have `name` as their label: its words stand in them, in order."""
-    whole = name.removesuffix("…").rstrip()
+    whole = name.removesuffix("…").rstrip() or name
     phrase = whole if whole == name else whole.rpartition(" ")[0]
     if not words(phrase):
-        return reader.containing(whole, OTHERS) if whole else []
+        return reader.containing(whole, OTHERS)
     quoting = list(reader.matching([phrase], NAMESAKES, OTHERS))
     return quoting if len(quoting) < NAMESAKES else reader.containing(phrase, OTHERS)
 
