@@ -68,6 +68,16 @@ SCRIPT: list[tuple[str, dict[str, Any]]] = [
     ("read_graph", {}),
     ("create_relations", {"relations": [WROTE]}),
     ("read_graph", {}),
+    ("create_relations", {"relations": [{"from": "Zoe", "to": "Yan", "relationType": "knows"}]}),
+    (
+        "create_entities",
+        {
+            "entities": [
+                {"name": n, "entityType": "person", "observations": []} for n in ("Ida", "Yan", "Zoe")
+            ]
+        },
+    ),
+    ("read_graph", {}),
     ("delete_entities", {"entityNames": ["Engine", "Nobody"]}),
     ("read_graph", {}),
     ("create_entities", {"entities": [ENGINE]}),

@@ -32,6 +32,8 @@ from lore.vectors import Vector
 
 DEFAULT_TYPE = "Generic"
 DEFAULT_STATUS = "activo"
+TICK_SECONDS = 1e-6
+"""Between entities of one call of which some were implied before: their numbers do not tell the order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,11 +202,12 @@ def introduced(
     existing = [entity for entity in known.values() if IMPLIED not in entity.flags]
     portraits = {p.entity.id: p for p in portraits_of(existing, reader=writer)}
     ids = {p.name: p.entity.id for p in portraits.values()}
-    kept = []
+    tick = TICK_SECONDS if len(existing) < len(known) else 0.0
+    kept: list[_Kept] = []
     for subject in subjects:
         id = ids.get(subject.name)
         if id is None:
-            entity = _entity(subject, known.get(subject.name), namespace, now)
+            entity = _entity(subject, known.get(subject.name), namespace, now + tick * len(kept))
             ids[subject.name] = entity.id
             portraits[entity.id] = Portrait(entity=entity, name=entity.title, created=True)
             kept.append(_Kept(subject, entity.id, created=True))
