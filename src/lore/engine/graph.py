@@ -10,10 +10,11 @@ from lore.engine.audit import Audit, audit
 from lore.engine.background import Background
 from lore.engine.duplicates import Repetitions, duplicates
 from lore.engine.nodes import Nodes, addressed, containing, everything, names_of, opened
-from lore.engine.observe import Subject, introduce, observe, retract
+from lore.engine.observe import Subject, introduce, observe
 from lore.engine.ponder import Thought, ponder, thoughts_about
 from lore.engine.portrait import Portrait, past_of
 from lore.engine.relate import Ending, Related, Relation, end, relate, unrelate
+from lore.engine.retract import retract
 from lore.engine.sense import Sense
 from lore.engine.split import Analysis, Part, Splitting, analyse, candidates, split
 from lore.model import Cause, Link, Memory

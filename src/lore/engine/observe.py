@@ -1,10 +1,9 @@
-"""observe, introduce, retract: what is said about entities, all of a call or nothing of it."""
+"""observe, introduce: what is said about entities, all of a call or nothing of it."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from lore.engine.duplicates import repeated
-from lore.engine.forget import hide
 from lore.engine.link import made
 from lore.engine.nodes import addressed, portrayed
 from lore.engine.portrait import (
@@ -119,53 +118,6 @@ def observe(
         _keep_vectors(results, judged, writer, sense)
     _count(results, store, now)
     return results
-
-
-def retract(
-    subjects: Sequence[Subject],
-    *,
-    strict: bool,
-    store: Store,
-    namespace: str,
-    cause: Cause,
-    now: float,
-) -> dict[str, Portrait]:
-    """Hide observations by their exact text: subject name -> what is left, unless nothing is.
-
-    The text of another dialect's memory is the memory itself: it is forgotten. strict: a name that is
-    unknown is NotFound.
-    """
-    with store.transaction(namespace, cause, now) as writer:
-        known = _addressed(subjects, writer, namespace)
-        if strict and (missing := [subject.name for subject in subjects if subject.name not in known]):
-            raise NotFound(missing[0])
-        for subject in subjects:
-            if subject.name in known:
-                _retract(subject, known[subject.name], writer, cause, now)
-        left = list(writer.get([memory.id for memory in known.values()]).values())
-        repaint([memory.id for memory in left], writer=writer, now=now)
-        portraits = {p.entity.id: p for p in portrayed(left, reader=writer)}
-    _count(list(portraits.values()), store, now)
-    return {name: portraits[memory.id] for name, memory in known.items() if memory.id in portraits}
-
-
-def _retract(subject: Subject, memory: Memory, writer: Writer, cause: Cause, now: float) -> None:
-    past = past_of(memory, reader=writer)
-    gone = [observation for observation in past if observation.content in subject.observations]
-    hidden = [
-        replace(observation, forgotten_at=now, forgotten_reason=cause.reason, updated_at=now)
-        for observation in gone
-    ]
-    writer.put(hidden)
-    if memory.kind == ENTITY or memory.content not in subject.observations:
-        return
-    if len(gone) < len(past):
-        whose = preview(subject.name, 80)
-        raise Invalid(
-            f"{preview(memory.content, 80)!r} is the memory {whose!r} itself, and other observations were "
-            "added to it; delete those as well, or the whole with delete_entities"
-        )
-    hide(memory, cause.reason, writer, now)
 
 
 def _addressed(subjects: Sequence[Subject], reader: Reader, namespace: str) -> dict[str, Memory]:
