@@ -24,9 +24,17 @@ def described(surface: Surface) -> str:
         "Written by `python -m scripts.describe_surfaces`; do not edit by hand.",
         "What an agent is told:",
         f"> {surface.instructions}",
+        *_differences(surface),
         *(_tool(tool) for tool in surface.tools.values()),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _differences(surface: Surface) -> list[str]:
+    if not surface.differences:
+        return []
+    lines = "\n".join(f"- {difference}" for difference in surface.differences)
+    return ["## Where it differs from the server that it replaces", lines]
 
 
 def _tool(tool: Tool) -> str:

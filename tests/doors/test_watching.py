@@ -66,7 +66,7 @@ def test_the_graph_can_be_read_as_a_resource(tmp_path: Path, era: str, surface: 
             assert (str(resource.uri), resource.mime_type) == (URI, "application/json")
             [content] = (await client.read_resource(URI)).contents
             assert json.loads(content.text) == {"entities": [entity("A")], "relations": []}  # type: ignore[union-attr]
-            with pytest.raises(MCPError, match="unknown resource 'memory://other'"):
+            with pytest.raises(MCPError, match="Resource memory://other not found"):
                 await client.read_resource("memory://other")
 
     anyio.run(story)

@@ -103,3 +103,15 @@ def test_bytes_that_are_no_text_are_refused_line_by_line(lore: Lore, tmp_path: P
     (tmp_path / "memory.jsonl").write_bytes(bad + b"\n" + good)
     adopted = lore.graph.adopt_own(tmp_path / "memory.jsonl")
     assert (adopted.entities, adopted.refused) == (1, 1)
+
+
+def test_empty_texts_of_the_official_server_cost_nothing_but_themselves(lore: Lore, tmp_path: Path) -> None:
+    lines = [
+        {"type": "entity", "name": "A", "entityType": "", "observations": ["", "fact"]},
+        {"type": "relation", "from": "", "to": "A", "relationType": "x"},
+    ]
+    file = tmp_path / "memory.jsonl"
+    file.write_text("\n".join(json.dumps(line) for line in lines), encoding="utf-8")
+    assert lore.graph.adopt_own(file) == Adopted(entities=1, refused=1)
+    [portrait] = lore.graph.everything().portraits
+    assert (portrait.entity.type, [m.content for m in portrait.observations]) == ("", ["fact"])

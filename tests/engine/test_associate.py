@@ -107,6 +107,7 @@ def test_reflections_are_found_within_author_mood_and_target(lore: Lore, clock: 
     assert [t.target_type for t in lore.graph.ponder("on", None, None, "global", 10)] == ["global"]
     assert lore.graph.ponder("on", "nobody", None, None, 10) == []
     fresh = lore.graph.ponder("on nolan", "nolan", None, None, 1)[0].score
+    assert fresh > 0.5
     clock.sleep(days=365)
     assert lore.graph.ponder("on nolan", "nolan", None, None, 1)[0].score == pytest.approx(
         fresh * 0.4164, rel=1e-3

@@ -168,4 +168,4 @@ def test_memories_of_other_kinds_stand_in_for_entities(lore: Lore) -> None:
     assert {p.entity.id for p in lore.graph.opened(["Twin"]).portraits} == {twin.id for twin in twins}
     for name in (note.id, "The router is in the cellar."):
         assert [p.entity.id for p in lore.graph.opened([name]).portraits] == [note.id]
-    assert lore.graph.everything().portraits == ()
+    assert {p.entity.id for p in lore.graph.everything().portraits} == {note.id, *(twin.id for twin in twins)}

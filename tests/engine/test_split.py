@@ -4,11 +4,105 @@ import pytest
 
 from lore import Invalid, Lore, NotFound
 from lore.clock import Clock
+from lore.config import Config
+from lore.connecting import wire
+from lore.embed.onnx import OnnxEmbedder
 from lore.engine.observe import Subject
 from lore.engine.split import Part, parts_of, split_score
 
 DEPLOYS = tuple(f"deploy server number {n} vercel" for n in range(9))
 CATS = tuple(f"cats love fish item {n}" for n in range(9))
+
+SUBJECTS: dict[str, tuple[tuple[str, ...], ...]] = {
+    "a web project": (
+        (
+            "Production is deployed to Vercel with a custom domain.",
+            "GitHub Actions builds every push to main.",
+            "Each pull request gets a preview deployment.",
+            "A rollback takes about two minutes from the dashboard.",
+            "Deploys go to the Frankfurt region first.",
+            "A production deploy needs two approvals.",
+            "Environment secrets for the deploy live in Vercel, not in the repository.",
+        ),
+        (
+            "Unit tests run with pytest and take four minutes.",
+            "Tests run in parallel with xdist on four workers.",
+            "Integration tests cover the query builder.",
+            "The test fixtures create a fresh database for every test.",
+            "Embeddings are faked in tests by a hash.",
+            "A pull request is merged only when the tests pass.",
+            "One test is flaky on Windows because of file locks.",
+        ),
+        (
+            "Marta leads the frontend team from Lisbon.",
+            "The team meets every Tuesday at ten.",
+            "Jonas joined as a backend engineer in March.",
+            "Vacation requests go to Marta two weeks ahead.",
+            "Ingrid works part time, mornings only.",
+            "The team moved from Slack to Zulip for chat.",
+            "New colleagues get a mentor for three months.",
+        ),
+    ),
+    "a household": (
+        (
+            "Tomatoes are planted in the raised bed behind the shed.",
+            "The compost heap is turned every second week.",
+            "Slugs ate half of the lettuce seedlings in May.",
+            "The apple tree is pruned in late winter.",
+            "Basil and parsley grow on the kitchen windowsill.",
+            "The lawn is watered only before sunrise.",
+            "Garlic is harvested when the leaves turn yellow.",
+        ),
+        (
+            "The car needs new brake pads before the inspection.",
+            "The oil was changed at 84,000 kilometres.",
+            "Winter tyres are stored at the garage in town.",
+            "The insurance of the car renews every January.",
+            "The left headlight was replaced by a mechanic.",
+            "Tyre pressure should be 2.4 bar in front.",
+            "The car's battery died twice during the cold spell.",
+        ),
+        (
+            "Emma has piano lessons on Wednesday afternoon.",
+            "Her recital piece is a sonatina by Clementi.",
+            "She practises scales for fifteen minutes a day.",
+            "The piano was tuned in September.",
+            "Her teacher recommends the green method book.",
+            "Emma wants to learn jazz chords next year.",
+            "The music school closes during the summer holidays.",
+        ),
+    ),
+    "a patient": (
+        (
+            "The patient takes metformin twice a day with meals.",
+            "Fasting glucose was 132 mg/dl in June.",
+            "HbA1c fell from 7.9 to 6.8 percent within half a year.",
+            "Blood sugar is measured before breakfast and at bedtime.",
+            "The diabetologist suggests a low carbohydrate diet.",
+            "Insulin has not been necessary so far.",
+            "The eyes are checked once a year for diabetic retinopathy.",
+        ),
+        (
+            "She sprained her right ankle while hiking in the Alps.",
+            "Physiotherapy for the ankle takes place twice a week.",
+            "An X-ray showed no fracture of the foot.",
+            "The joint was swollen for ten days.",
+            "She wears a brace when she runs.",
+            "Balance exercises on a wobble board strengthen the ligaments.",
+            "Running more than five kilometres still hurts.",
+        ),
+        (
+            "The health insurance covers ninety percent of the bill.",
+            "Invoices are sent to the insurer through the app.",
+            "The deductible is 300 francs per year.",
+            "A refund usually arrives within three weeks.",
+            "Dental treatment needs an additional policy.",
+            "The contract can be cancelled at the end of November.",
+            "The monthly premium rose by eight percent this year.",
+        ),
+    ),
+}
+"""Entities with seven observations on each of three subjects; the rules were made with the first one only."""
 
 
 @pytest.fixture
@@ -43,6 +137,30 @@ def test_the_topics_of_a_large_entity_are_found_by_meaning(large: Lore) -> None:
     assert [{m.content for m in group} for group in analysis.topics.values()] == [set(DEPLOYS), set(CATS)]
     assert [part.name for part in parts_of(analysis)] == [f"Big - {topic}" for topic in analysis.topics]
     assert large.graph.candidates() == [analysis]
+
+
+@pytest.mark.parametrize("name", SUBJECTS)
+def test_the_bundled_model_finds_the_subjects_of_an_entity(name: str, config: Config) -> None:
+    lore = wire(config)
+    subjects = SUBJECTS[name]
+    mixed = tuple(text for texts in zip(*subjects, strict=True) for text in texts)
+    lore.graph.introduce([Subject(name=name, observations=mixed)])
+    topics = [{m.content for m in group} for group in lore.graph.analyse(name).topics.values()]
+    assert len(topics) == 3
+    assert sum(max(len(topic & set(texts)) for texts in subjects) for topic in topics) >= 20
+    lore.close()
+
+
+@pytest.mark.parametrize("name", SUBJECTS)
+def test_without_a_model_an_entity_still_falls_into_few_topics(name: str, config: Config) -> None:
+    lore = wire(config, embedder=OnnxEmbedder(config.data_dir / "nowhere"))
+    texts = tuple(text for subject in SUBJECTS[name] for text in subject)
+    lore.graph.introduce([Subject(name=name, observations=texts)])
+    topics = lore.graph.analyse(name).topics
+    assert 2 <= len(topics) <= 6
+    assert all(len(group) > 1 for group in topics.values())
+    assert sorted(m.content for group in topics.values() for m in group) == sorted(texts)
+    lore.close()
 
 
 @pytest.mark.parametrize(("type", "enough"), [("Sesion", 15), ("Proyecto", 25), ("Persona", 20)])

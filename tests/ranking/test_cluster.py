@@ -5,47 +5,31 @@ import itertools
 import numpy as np
 import pytest
 
-from lore.ranking.cluster import Distances, agglomerated, clustered, contained, containment, named, topics_of
+from lore.ranking.cluster import Distances, clustered, communities, contained, containment, named, topics_of
 
 
-def distances_of(points: list[float]) -> Distances:
-    line = np.array(points, np.float64)
-    apart: Distances = np.abs(line[:, None] - line[None, :])
-    return apart
+def alike(*groups: int, within: float = 0.5, between: float = 0.1) -> Distances:
+    """Texts in groups of these sizes: how alike two of one group are, and two of different ones."""
+    labels = np.repeat(np.arange(len(groups)), groups)
+    return np.where(labels[:, None] == labels[None, :], within, between)
 
 
-def by_hand(distances: Distances, cut: float) -> list[list[int]]:
-    """Average linkage as the textbook says it: join the closest two groups as long as they are close."""
-    groups = [[at] for at in range(len(distances))]
-
-    def apart(pair: tuple[int, int]) -> float:
-        return float(np.mean([distances[a, b] for a in groups[pair[0]] for b in groups[pair[1]]]))
-
-    while len(groups) > 1:
-        best = min(itertools.combinations(range(len(groups)), 2), key=apart)
-        if apart(best) > cut:
-            break
-        groups[best[0]] = sorted(groups[best[0]] + groups.pop(best[1]))
-    return sorted(groups)
+def test_the_number_of_groups_follows_from_the_likenesses() -> None:
+    for sizes in ((7, 7, 7), (4, 5), (3, 9, 4, 6)):
+        ends = list(itertools.accumulate(sizes, initial=0))
+        expected = [list(range(*pair)) for pair in itertools.pairwise(ends)]
+        assert communities(alike(*sizes)) == expected
+    assert len(communities(alike(7, 7, 7, within=0.2, between=0.1))) == 3
 
 
-def test_what_is_close_comes_together() -> None:
-    assert agglomerated(distances_of([0.0, 0.1, 5.0, 5.2, 0.2])) == [[0, 1, 4], [2, 3]]
+def test_a_text_that_is_like_no_other_is_alone() -> None:
+    likeness = alike(3, 1, 3, between=0.0)
+    assert communities(likeness) == [[0, 1, 2], [3], [4, 5, 6]]
 
 
-@pytest.mark.parametrize("cut", [0.05, 0.3, 0.5, 0.9])
-def test_chains_of_neighbours_find_what_the_textbook_finds(cut: float) -> None:
-    generator = np.random.default_rng(7)
-    for _ in range(20):
-        points = generator.normal(size=(14, 4))
-        points /= np.linalg.norm(points, axis=1, keepdims=True)
-        distances = 1 - points @ points.T
-        assert sorted(agglomerated(distances, cut)) == by_hand(distances, cut)
-
-
-def test_one_text_or_none_is_no_trouble() -> None:
-    assert agglomerated(np.zeros((1, 1))) == [[0]]
-    assert agglomerated(np.zeros((0, 0))) == []
+@pytest.mark.parametrize("count", [0, 1])
+def test_one_text_or_none_is_no_trouble(count: int) -> None:
+    assert communities(np.zeros((count, count))) == [[at] for at in range(count)]
 
 
 def test_pairs_join_through_others_and_single_ones_are_left_out() -> None:
@@ -85,17 +69,19 @@ def test_topics_without_words_of_their_own_are_numbered_and_never_collide() -> N
     assert list(twins.values()) == [[0], [1], [2]]
 
 
-def test_without_distances_shared_words_make_the_topics() -> None:
+def test_without_a_model_shared_words_make_the_topics() -> None:
     texts = ["vercel deploys today", "vercel failed", "cats sleep", "cats purr", "zebra"]
-    topics = topics_of(texts, None)
-    assert topics["Vercel"] == [0, 1]
-    assert topics["Cats"] == [2, 3]
-    assert sorted(at for group in topics.values() for at in group) == [0, 1, 2, 3, 4]
+    assert list(topics_of(texts, None).values()) == [[0, 1], [2, 3], [4]]
 
 
-def test_distances_that_do_not_part_the_texts_leave_it_to_the_words() -> None:
+def test_likenesses_that_do_not_part_the_texts_leave_it_to_the_words() -> None:
     texts = ["vercel one", "vercel two", "cats one", "cats two"]
-    assert topics_of(texts, np.zeros((4, 4))) == topics_of(texts, None)
+    assert list(topics_of(texts, np.ones((4, 4))).values()) == [[0, 1], [2, 3]]
+
+
+def test_texts_that_are_like_no_other_share_a_topic() -> None:
+    texts = ["vercel deploys", "vercel failed", "zebra", "lamp"]
+    assert list(topics_of(texts, None).values()) == [[0, 1], [2, 3]]
 
 
 def test_texts_that_cannot_be_told_apart_are_halved() -> None:

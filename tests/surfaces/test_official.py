@@ -86,16 +86,20 @@ def test_no_relation_brings_an_inverse_of_its_own(lore: Lore) -> None:
     assert len(told(lore, "read_graph")["relations"]) == 1
 
 
-def test_memories_of_other_dialects_are_found_but_do_not_flood_the_graph(lore: Lore) -> None:
-    lore.remember(Draft(content="A remark about engines."))
-    assert told(lore, "search_nodes", query="engines")["entities"] == [
-        {
-            "name": "A remark about engines.",
-            "entityType": "note",
-            "observations": ["A remark about engines."],
-        }
-    ]
-    assert told(lore, "read_graph")["entities"] == []
+def test_memories_of_other_dialects_are_part_of_the_graph_but_do_not_flood_it(lore: Lore) -> None:
+    remark = "A remark about engines."
+    lore.remember(Draft(content=remark))
+    shown = [{"name": remark, "entityType": "note", "observations": [remark]}]
+    assert told(lore, "search_nodes", query="engines")["entities"] == shown
+    assert told(lore, "read_graph")["entities"] == shown
+    lore.remember(Draft(content="User: what about engines?", kind="turn"))
+    assert call(lore, "read_graph").text == (json.dumps({"entities": shown, "relations": []}, indent=2),)
+    lore.remember_all([Draft(content=f"Remark number {n}.") for n in range(60)])
+    reply = call(lore, "read_graph")
+    assert len(reply.data["entities"]) == 50
+    assert reply.text[1].startswith("11 more memories of other tools are not shown")
+    lore.remember_all([Draft(content=f"{n} " + "long " * 8_000) for n in range(2)])
+    assert len(told(lore, "read_graph")["entities"]) == 1
 
 
 @pytest.mark.parametrize(

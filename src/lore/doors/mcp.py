@@ -34,6 +34,7 @@ from lore.engine import Lore
 from lore.environment import folder, session
 from lore.errors import LoreError
 from lore.surfaces import Surface, Tool, instructions_of, surfaces_named
+from lore.surfaces.zod import unknown_tool
 from lore.text import listed, preview
 from lore.version import VERSION
 
@@ -143,6 +144,7 @@ class Offer:
             on_list_tools=self._list_tools,
             on_call_tool=self.call_tool,
             on_list_resources=watching.list if watching else None,
+            on_list_resource_templates=watching.list_templates if watching else None,
             on_read_resource=watching.read if watching else None,
             on_subscribe_resource=watching.subscribe if watching else None,
             on_unsubscribe_resource=watching.unsubscribe if watching else None,
@@ -158,6 +160,8 @@ class Offer:
 
     async def call_tool(self, context: ServerRequestContext, params: CallToolRequestParams) -> CallToolResult:
         """Answer one call of a client."""
+        if params.name not in self._tools and any(surface.drop_in for surface in self._surfaces):
+            return CallToolResult(content=[TextContent(text=unknown_tool(params.name))], is_error=True)
         if params.name not in self._tools:
             message = f"unknown tool {preview(params.name, 80)!r}; known: {listed(self._tools)}"
             raise MCPError(INVALID_PARAMS, message)

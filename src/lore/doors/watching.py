@@ -13,6 +13,7 @@ from mcp_types import (
     INVALID_PARAMS,
     EmptyResult,
     ListResourcesResult,
+    ListResourceTemplatesResult,
     PaginatedRequestParams,
     ReadResourceRequestParams,
     ReadResourceResult,
@@ -25,7 +26,8 @@ from mcp_types import Resource as OfferedResource
 from lore.engine import Lore
 from lore.errors import LoreError
 from lore.surfaces.base import Resource
-from lore.text import listed, preview
+from lore.surfaces.zod import unknown_resource
+from lore.text import preview
 
 
 class Audience:
@@ -67,6 +69,12 @@ class Watching:
     ) -> ListResourcesResult:
         return ListResourcesResult(resources=[_offered(resource) for resource in self._resources.values()])
 
+    async def list_templates(
+        self, context: ServerRequestContext, params: PaginatedRequestParams | None
+    ) -> ListResourceTemplatesResult:
+        """None: clients that ask for resources ask for these as well."""
+        return ListResourceTemplatesResult(resource_templates=[])
+
     async def read(
         self, context: ServerRequestContext, params: ReadResourceRequestParams
     ) -> ReadResourceResult:
@@ -101,8 +109,7 @@ class Watching:
 
     def _known(self, uri: str) -> Resource:
         if uri not in self._resources:
-            message = f"unknown resource {preview(uri, 80)!r}; known: {listed(self._resources)}"
-            raise MCPError(INVALID_PARAMS, message)
+            raise MCPError(INVALID_PARAMS, unknown_resource(preview(uri, 200)))
         return self._resources[uri]
 
 

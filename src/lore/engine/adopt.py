@@ -2,8 +2,10 @@
 
 import json
 import stat
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -71,10 +73,10 @@ def adopt(
 
     faithful: keep relations whose ends do not exist, and make no inverses; otherwise the reverse.
     """
-    counts = {"entities": 0, "relations": 0, "refused": 0, "skipped": 0}
+    counts: Counter[str] = Counter()
     with store.transaction(namespace, cause, now) as writer:
-        for item in _items(lines):
-            counts[_taken(item, faithful, writer, namespace, now)] += 1
+        for _, items in groupby(_items(lines), key=type):
+            counts += _taken(list(items), faithful, writer, namespace, now)
     return Adopted(**counts)
 
 
@@ -95,26 +97,41 @@ def _understood(fields: Mapping[str, Any]) -> Subject | Relation | None:
             texts = told if isinstance(told, list) and all(isinstance(text, str) for text in told) else None
             if texts is None or not isinstance(kind, str | None):
                 return None
-            return Subject(name=name, type=kind or None, observations=tuple(texts))
+            return Subject(name=name, type=kind, observations=tuple(text for text in texts if text.strip()))
         case {"type": "relation", "from": str(source), "to": str(target), "relationType": str(kind)}:
             return Relation(source=source, target=target, type=kind)
     return None
 
 
 def _taken(
-    item: Subject | Relation | None, faithful: bool, writer: Writer, namespace: str, now: float
-) -> str:
-    """What became of one line."""
-    if item is None:
-        return "skipped"
-    try:
-        check(item) if isinstance(item, Subject) else check_relation(item)
-    except Invalid:
-        return "refused"
-    if isinstance(item, Subject):
-        introduced([item], merge=True, writer=writer, namespace=namespace, now=now)
-        return "entities"
-    [result] = related(
-        [item], pairs=not faithful, imply=faithful, writer=writer, namespace=namespace, now=now
+    items: Sequence[Subject | Relation | None], faithful: bool, writer: Writer, namespace: str, now: float
+) -> Counter[str]:
+    """What became of some lines that are all of one kind."""
+    subjects = [item for item in items if isinstance(item, Subject) and _storable(item)]
+    relations = [item for item in items if isinstance(item, Relation) and _storable(item)]
+    introduced(subjects, merge=True, writer=writer, namespace=namespace, now=now)
+    results = related(
+        relations, pairs=not faithful, imply=faithful, writer=writer, namespace=namespace, now=now
     )
-    return "skipped" if result.missing and not faithful else "relations"
+    skipped = sum(item is None for item in items)
+    lost = sum(bool(result.missing) for result in results)
+    return Counter(
+        entities=len(subjects),
+        relations=len(relations) - lost,
+        refused=len(items) - skipped - len(subjects) - len(relations),
+        skipped=skipped + lost,
+    )
+
+
+def _storable(item: Subject | Relation) -> bool:
+    """Whether Lore takes it; the official server also keeps empty names."""
+    try:
+        if isinstance(item, Relation):
+            check_relation(item)
+            check(Subject(name=item.source))
+            check(Subject(name=item.target))
+        else:
+            check(item)
+    except Invalid:
+        return False
+    return True

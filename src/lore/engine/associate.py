@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from lore.engine import match
 from lore.engine.nodes import portrayed, stands_in
+from lore.engine.once import each_once
 from lore.engine.portrait import ENTITY, IMPLIED, OBSERVATION, Portrait
 from lore.engine.search import spoken
 from lore.engine.sense import Sense
@@ -91,10 +92,12 @@ def _by_match(question: _Question) -> list[Association]:
     certainty = candidates.confidence(hits)
     if certainty < LEAST:
         return []
-    strengths = {hit.memory.id: hit.score for hit in match.weigh(hits, candidates, certainty)}
+    once = each_once(match.weigh(hits, candidates, certainty), question.text, reader)
+    strengths = {hit.memory.id: once.scores.get(hit.memory.id, hit.score) for hit in once.hits}
     matches = _folded(strengths, reader)
     likeness = _folded({id: value for id, value in candidates.likeness.items() if id in strengths}, reader)
-    fused = fuse.reciprocal_rank([list(likeness), list(_folded(candidates.words, reader))])
+    worded = list(_folded(candidates.words, reader))
+    fused = fuse.reciprocal_rank([list(likeness), worded]) if worded else {}
     portraits = _portraits(list(matches), reader)
     scorings = _scorings({id: p.entity for id, p in portraits.items()}, reader, now)
     strategy = limbic.strategy_for(question.text, question.limit)

@@ -72,6 +72,7 @@ def duplicates(
 
 
 def _pair(one: Memory, other: Memory, likeness: float, meaning: float, containing: float) -> Pair | None:
+    likeness = max(0.0, likeness)  # unrelated texts can be below the scale
     if likeness >= meaning:
         return Pair(one=one, other=other, score=min(1.0, likeness), measure="cosine")
     if contained(one.content, other.content, containing):

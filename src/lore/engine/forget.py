@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from lore.engine.link import ended, made
-from lore.engine.portrait import ENTITY, OBSERVATION, repaint_above
+from lore.engine.portrait import OBSERVATION, repaint_above
 from lore.model import Cause, Link, Memory, Tie
 from lore.store import Store, Writer
 
@@ -19,7 +19,7 @@ def forget(ids: Sequence[str], *, store: Store, namespace: str, cause: Cause, no
 
 
 def hide(memory: Memory, reason: str, writer: Writer, now: float) -> None:
-    """Within somebody's transaction: forget one memory; an entity takes its observations along."""
+    """Within somebody's transaction: forget one memory and the observations that were made about it."""
     hidden = [memory, *_observations_of(memory, writer)]
     _hand_up(memory, writer, now)
     writer.put([replace(m, forgotten_at=now, forgotten_reason=reason, updated_at=now) for m in hidden])
@@ -39,17 +39,13 @@ def restore(ids: Sequence[str], *, store: Store, namespace: str, cause: Cause, n
 
 
 def _observations_of(memory: Memory, writer: Writer) -> list[Memory]:
-    """What an entity says has no place without it."""
-    if memory.kind != ENTITY:
-        return []
+    """What was observed about a memory has no place without it."""
     below = [link.target for link in _ties(memory.id, writer) if link.source == memory.id]
     return [child for child in writer.get(below).values() if child.kind == OBSERVATION]
 
 
 def _gone_along(memory: Memory, writer: Writer) -> list[Memory]:
-    """The observations that were forgotten because their entity was."""
-    if memory.kind != ENTITY:
-        return []
+    """The observations that were forgotten because the memory they are about was."""
     below = [link.target for link in writer.all_links(memory.id) if link.ended_at == memory.forgotten_at]
     children = writer.get(below, forgotten=True).values()
     return [

@@ -9,11 +9,12 @@ from lore.engine.associate import Association, associate
 from lore.engine.audit import Audit, audit
 from lore.engine.background import Background
 from lore.engine.duplicates import Repetitions, duplicates
-from lore.engine.nodes import Nodes, containing, everything, names_of, opened
-from lore.engine.observe import Subject, introduce, observe, retract
+from lore.engine.nodes import Nodes, addressed, containing, everything, names_of, opened
+from lore.engine.observe import Subject, introduce, observe
 from lore.engine.ponder import Thought, ponder, thoughts_about
-from lore.engine.portrait import Portrait, entities_named, past_of
+from lore.engine.portrait import Portrait, past_of
 from lore.engine.relate import Ending, Related, Relation, end, relate, unrelate
+from lore.engine.retract import retract
 from lore.engine.sense import Sense
 from lore.engine.split import Analysis, Part, Splitting, analyse, candidates, split
 from lore.model import Cause, Link, Memory
@@ -76,8 +77,8 @@ class Graph:
         return left
 
     def named(self, names: Sequence[str], implied: bool = False) -> dict[str, Memory]:
-        """Entities by exact name."""
-        return entities_named(names, reader=self._reader, namespace=self.namespace, implied=implied)
+        """Entities by exact name, and memories of other dialects by the name that the graph shows."""
+        return addressed(names, reader=self._reader, namespace=self.namespace, implied=implied)
 
     def known_as(self, alias: int) -> Memory | None:
         """The memory with this number."""

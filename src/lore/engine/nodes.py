@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from lore.engine.portrait import (
@@ -12,16 +12,24 @@ from lore.engine.portrait import (
     Portrait,
     all_entities,
     entities_named,
+    observations_below,
     portraits_of,
 )
 from lore.engine.use import count_use
-from lore.model import Filter, Link, Memory
+from lore.errors import Invalid
+from lore.model import VERBATIM, Filter, Link, Memory
 from lore.store import Reader, Store
-from lore.text import label_of, terms
+from lore.text import label_of, preview, words
 
 FOREIGN_LIMIT = 50
-"""How many memories of other dialects are shown at most."""
-NAMESAKES = 10
+"""The most memories of other dialects in one answer."""
+FOREIGN_CHARACTERS = 40_000
+"""The most text of other dialects' memories in one answer; one memory is shown whatever its length."""
+NAMESAKES = 50
+"""The most memories that are compared with one name."""
+OTHERS = Filter(other_kinds=frozenset({ENTITY, OBSERVATION}))
+LISTED = Filter(other_kinds=frozenset({ENTITY, OBSERVATION, "reflection"}) | VERBATIM)
+"""The memories of other dialects in the whole graph: no transcripts, and no reflections."""
 _NUMBERED = re.compile(r"^(?P<label>.*) \(#(?P<alias>[0-9]{1,18})\)$", re.DOTALL)
 
 
@@ -36,21 +44,25 @@ class Bond:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Nodes:
-    """Some portraits, and the active relations that touch any of them."""
+    """Some portraits, and the active relations that touch any of them.
+
+    omitted: how many more memories of other dialects there are than an answer has room for.
+    """
 
     portraits: tuple[Portrait, ...]
     bonds: tuple[Bond, ...]
+    omitted: int = 0
 
 
 def everything(*, reader: Reader) -> Nodes:
-    """The whole graph, in the order it came in; memories that are no entities take no part."""
+    """All entities in the order they came in, then the newest memories of other dialects."""
     entities = all_entities(reader=reader)
-    known = {entity.id: entity.title for entity in entities}
-    links = reader.links(known, kinds=("relation",))
-    return Nodes(
-        portraits=tuple(portraits_of([e for e in entities if IMPLIED not in e.flags], reader=reader)),
-        bonds=_bonds([li for li in links if {li.source, li.target} <= known.keys()], known),
-    )
+    shown = [entity for entity in entities if IMPLIED not in entity.flags]
+    foreign = _bounded(reader.select(LISTED, FOREIGN_LIMIT))
+    links = reader.links([memory.id for memory in (*entities, *foreign)], kinds=("relation",))
+    portraits = [*portraits_of(shown, reader=reader), *standing_in(foreign, reader)]
+    omitted = reader.count(LISTED) - len(foreign)
+    return Nodes(portraits=tuple(portraits), bonds=_named_bonds(links, portraits, reader), omitted=omitted)
 
 
 def containing(text: str, *, reader: Reader) -> Nodes:
@@ -61,10 +73,12 @@ def containing(text: str, *, reader: Reader) -> Nodes:
     telling = [memory for memory in found.values() if _tells(memory, wanted)]
     ids = [parents.get(memory.id, memory.id) for memory in telling]
     memories = reader.get(dict.fromkeys(ids))
-    shown = sorted(memories.values(), key=lambda memory: (memory.created_at, memory.alias))
-    own = [memory for memory in shown if memory.kind == ENTITY and IMPLIED not in memory.flags]
-    foreign = [memory for memory in shown if stands_in(memory)][-FOREIGN_LIMIT:]
-    return _bound([*portraits_of(own, reader=reader), *standing_in(foreign, reader)], reader)
+    matches = sorted(memories.values(), key=lambda memory: (memory.created_at, memory.alias))
+    own = [memory for memory in matches if memory.kind == ENTITY and IMPLIED not in memory.flags]
+    foreign = [memory for memory in reversed(matches) if stands_in(memory)]
+    shown = _bounded(foreign)
+    portraits = [*portraits_of(own, reader=reader), *standing_in(shown, reader)]
+    return _bound(portraits, reader, omitted=len(foreign) - len(shown))
 
 
 def opened(names: Sequence[str], *, store: Store, reader: Reader, namespace: str, now: float) -> Nodes:
@@ -73,7 +87,7 @@ def opened(names: Sequence[str], *, store: Store, reader: Reader, namespace: str
     by_id = {id: memory for id, memory in reader.get(names).items() if IMPLIED not in memory.flags}
     own = {p.name: p for p in portraits_of(entities.values(), reader=reader)}
     shown: dict[str, Portrait] = {}
-    for name in names:
+    for name in dict.fromkeys(names):
         if name in own:
             found = [own[name]]
         elif name in by_id:
@@ -83,6 +97,28 @@ def opened(names: Sequence[str], *, store: Store, reader: Reader, namespace: str
         shown |= {portrait.entity.id: portrait for portrait in found}
     count_use(list(shown), store=store, now=now, together=len(shown) > 1)
     return _bound(list(shown.values()), reader)
+
+
+def addressed(
+    names: Iterable[str], *, reader: Reader, namespace: str, implied: bool = False
+) -> dict[str, Memory]:
+    """The memory behind each name or id that the graph shows, whichever dialect stored it.
+
+    Entities come before memories of other dialects. Invalid lists the memories that share a name.
+    """
+    names = list(dict.fromkeys(names))
+    found: dict[str, Memory] = dict(
+        entities_named(names, reader=reader, namespace=namespace, implied=implied)
+    )
+    others = [name for name in names if name not in found]
+    found |= {id: memory for id, memory in reader.get(others).items() if is_node(memory)}
+    for name in others:
+        if name not in found and (called := _called(name, reader)):
+            if len(called) > 1:
+                choices = ", ".join(repr(p.name) for p in standing_in(called[:5], reader))
+                raise Invalid(f"{len(called)} memories are called {preview(name, 80)!r}; name one: {choices}")
+            found[name] = called[0]
+    return found
 
 
 def portrayed(memories: Iterable[Memory], *, reader: Reader) -> list[Portrait]:
@@ -100,8 +136,14 @@ def stands_in(memory: Memory) -> bool:
     return memory.kind not in (ENTITY, OBSERVATION) and not reflecting
 
 
+def is_node(memory: Memory) -> bool:
+    """Whether the graph shows a memory as a node of its own."""
+    return stands_in(memory) or (memory.kind == ENTITY and IMPLIED not in memory.flags)
+
+
 def standing_in(memories: Sequence[Memory], reader: Reader) -> list[Portrait]:
     """Under title or first words; with a number where others are called the same."""
+    below = observations_below([memory.id for memory in memories], reader=reader)
     labels = Counter(label_of(memory.title, memory.content) for memory in memories)
     titles = frozenset(labels)
     taken = Counter(m.title for m in reader.select(Filter(titles=titles), 1_000)) if titles else Counter()
@@ -110,7 +152,7 @@ def standing_in(memories: Sequence[Memory], reader: Reader) -> list[Portrait]:
         label = label_of(memory.title, memory.content)
         others = labels[label] + taken[label] - (2 if memory.title == label else 1)
         name = f"{label} (#{memory.alias})" if others > 0 else label
-        portraits.append(Portrait(entity=memory, name=name))
+        portraits.append(Portrait(entity=memory, name=name, observations=below[memory.id]))
     return portraits
 
 
@@ -123,15 +165,40 @@ def names_of(memories: Iterable[Memory], reader: Reader) -> dict[str, str]:
 
 
 def _called(name: str, reader: Reader) -> list[Memory]:
-    """Memories of other dialects that go by this name."""
+    """Memories of other dialects that go by this name; no name is nobody's."""
+    if not name.strip():
+        return []
     if numbered := _NUMBERED.match(name):
         alias = int(numbered["alias"])
         found = reader.get(reader.ids_of("memory", [alias]).values())
-        return [m for m in found.values() if label_of(m.title, m.content) == numbered["label"]]
-    titled = reader.select(Filter(titles=frozenset({name})), NAMESAKES)
-    like = reader.get(reader.matching(terms(name), NAMESAKES, Filter())).values()
-    called = {m.id: m for m in (*titled, *like) if name in (m.title, label_of(m.title, m.content))}
-    return [memory for memory in called.values() if stands_in(memory)]
+        named = {m.id: m for m in found.values() if label_of(m.title, m.content) == numbered["label"]}
+    else:
+        titled = reader.select(Filter(titles=frozenset({name}), other_kinds=OTHERS.other_kinds), NAMESAKES)
+        candidates = (*titled, *reader.get(_quoting(name, reader)).values())
+        named = {m.id: m for m in candidates if name in (m.title, label_of(m.title, m.content))}
+    return [memory for memory in named.values() if stands_in(memory)]
+
+
+def _quoting(name: str, reader: Reader) -> list[str]:
+    """Memories of other dialects that may have `name` as their label: its words stand in them, in order."""
+    whole = name.removesuffix("…").rstrip() or name
+    phrase = whole if whole == name else whole.rpartition(" ")[0]
+    if not words(phrase):
+        return reader.containing(whole, OTHERS)
+    quoting = list(reader.matching([phrase], NAMESAKES, OTHERS))
+    return quoting if len(quoting) < NAMESAKES else reader.containing(phrase, OTHERS)
+
+
+def _bounded(memories: Iterable[Memory]) -> list[Memory]:
+    """The first memories that fit into one answer."""
+    shown: list[Memory] = []
+    room = FOREIGN_CHARACTERS
+    for memory in memories:
+        room -= len(memory.content)
+        if shown and (room < 0 or len(shown) == FOREIGN_LIMIT):
+            break
+        shown.append(memory)
+    return shown
 
 
 def _tells(memory: Memory, wanted: str) -> bool:
@@ -143,13 +210,15 @@ def _tells(memory: Memory, wanted: str) -> bool:
     return any(wanted in text.lower() for text in told)
 
 
-def _bound(portraits: Sequence[Portrait], reader: Reader) -> Nodes:
+def _bound(portraits: Sequence[Portrait], reader: Reader, omitted: int = 0) -> Nodes:
     links = reader.links([portrait.entity.id for portrait in portraits], kinds=("relation",))
-    ends = reader.get({end for link in links for end in (link.source, link.target)})
-    return Nodes(portraits=tuple(portraits), bonds=_bonds(links, names_of(ends.values(), reader)))
+    return Nodes(portraits=tuple(portraits), bonds=_named_bonds(links, portraits, reader), omitted=omitted)
 
 
-def _bonds(links: Iterable[Link], names: Mapping[str, str]) -> tuple[Bond, ...]:
-    """In the order in which they became active."""
+def _named_bonds(links: Sequence[Link], portraits: Iterable[Portrait], reader: Reader) -> tuple[Bond, ...]:
+    """Relations in the order in which they became active, with the names of their ends."""
+    names = {portrait.entity.id: portrait.name for portrait in portraits}
+    ends = {end for link in links for end in (link.source, link.target)} - names.keys()
+    names |= names_of(reader.get(ends).values(), reader)
     in_order = sorted(links, key=lambda link: (link.updated_at, link.alias))
     return tuple(Bond(link=li, source=names[li.source], target=names[li.target]) for li in in_order)

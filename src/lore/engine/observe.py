@@ -1,10 +1,11 @@
-"""observe, introduce, retract: what is said about entities, all of a call or nothing of it."""
+"""observe, introduce: what is said about entities, all of a call or nothing of it."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from lore.engine.duplicates import repeated
 from lore.engine.link import made
+from lore.engine.nodes import addressed, portrayed
 from lore.engine.portrait import (
     ENTITY,
     GENERIC_KIND,
@@ -17,6 +18,7 @@ from lore.engine.portrait import (
     past_of,
     portraits_of,
     repaint,
+    text_of,
 )
 from lore.engine.remember import SHORT_LIMIT_BYTES, TITLE_LIMIT_BYTES
 from lore.engine.sense import Sense
@@ -29,6 +31,8 @@ from lore.vectors import Vector
 
 DEFAULT_TYPE = "Generic"
 DEFAULT_STATUS = "activo"
+TICK_SECONDS = 1e-6
+"""Between entities of one call of which some were implied before: their numbers do not tell the order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +71,12 @@ def introduce(
     """Create entities. Those that exist gain the new observations, or stay as they are without `merge`."""
     for subject in subjects:
         check(subject)
-    judged = _judged(subjects, store.reader(namespace), sense, namespace) if merge else _Judged()
+    judged = _Judged()
+    if merge:
+        reader = store.reader(namespace)
+        names = [subject.name for subject in subjects]
+        known = entities_named(names, reader=reader, namespace=namespace)
+        judged = _judged(subjects, known, reader, sense)
     with store.transaction(namespace, cause, now) as writer:
         portraits = introduced(
             subjects, merge=merge, writer=writer, judged=judged, namespace=namespace, now=now
@@ -87,51 +96,46 @@ def observe(
     cause: Cause,
     now: float,
 ) -> list[Portrait]:
-    """Add observations to entities that exist; NotFound names one that does not.
+    """Add observations to entities, or to other memories under the names that the graph shows.
 
-    judge: flag those that repeat an older one, which takes their vectors.
+    NotFound names one that does not exist. judge: flag observations that repeat an older one, which takes
+    their vectors.
     """
     for subject in subjects:
         check(subject)
-    judged = _judged(subjects, store.reader(namespace), sense, namespace) if judge else _Judged()
+    judged = _Judged()
+    if judge:
+        reader = store.reader(namespace)
+        judged = _judged(subjects, _addressed(subjects, reader, namespace), reader, sense)
     with store.transaction(namespace, cause, now) as writer:
-        known = entities_named([s.name for s in subjects], reader=writer, namespace=namespace)
+        known = _addressed(subjects, writer, namespace)
         if missing := [subject.name for subject in subjects if subject.name not in known]:
             raise NotFound(missing[0])
-        portraits = [_observed(known[s.name], s, writer, judged, now) for s in subjects]
-        _keep_vectors(portraits, judged, writer, sense)
-    _count(portraits, store, now)
-    return portraits
+        kept = [_Kept(s, known[s.name].id) for s in subjects]
+        portraits = {p.entity.id: p for p in portrayed(_distinct(known.values()), reader=writer)}
+        results = _extended(kept, portraits, judged, writer, now)
+        results = [_superseded(s, result, writer, now) for s, result in zip(subjects, results, strict=True)]
+        _keep_vectors(results, judged, writer, sense)
+    _count(results, store, now)
+    return results
 
 
-def retract(
-    subjects: Sequence[Subject],
-    *,
-    strict: bool,
-    store: Store,
-    namespace: str,
-    cause: Cause,
-    now: float,
-) -> dict[str, Portrait]:
-    """Hide observations by their exact text; the entities that are known, as they stand afterwards.
+def _addressed(subjects: Sequence[Subject], reader: Reader, namespace: str) -> dict[str, Memory]:
+    return addressed([subject.name for subject in subjects], reader=reader, namespace=namespace)
 
-    strict: an entity that does not exist is NotFound.
-    """
-    with store.transaction(namespace, cause, now) as writer:
-        known = entities_named([s.name for s in subjects], reader=writer, namespace=namespace)
-        if strict and (missing := [subject.name for subject in subjects if subject.name not in known]):
-            raise NotFound(missing[0])
-        for subject in subjects:
-            if subject.name in known:
-                gone = [
-                    replace(memory, forgotten_at=now, forgotten_reason=cause.reason, updated_at=now)
-                    for memory in past_of(known[subject.name], reader=writer)
-                    if memory.content in subject.observations
-                ]
-                writer.put(gone)
-        painted = repaint([entity.id for entity in known.values()], writer=writer, now=now)
-    _count(painted, store, now)
-    return {portrait.name: portrait for portrait in painted}
+
+def _distinct(memories: Iterable[Memory]) -> list[Memory]:
+    return list({memory.id: memory for memory in memories}.values())
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """One subject of a call and the id of the memory that it is about."""
+
+    subject: Subject
+    id: str
+    created: bool = False
+    ignored: bool = False
 
 
 def introduced(
@@ -144,35 +148,89 @@ def introduced(
     judged: _Judged | None = None,
 ) -> list[Portrait]:
     """The same inside a transaction of the caller's."""
-    portraits = []
+    subjects = list(subjects)
+    names = [subject.name for subject in subjects]
+    known = entities_named(names, reader=writer, namespace=namespace, implied=True)
+    existing = [entity for entity in known.values() if IMPLIED not in entity.flags]
+    portraits = {p.entity.id: p for p in portraits_of(existing, reader=writer)}
+    ids = {p.name: p.entity.id for p in portraits.values()}
+    tick = TICK_SECONDS if len(existing) < len(known) else 0.0
+    kept: list[_Kept] = []
     for subject in subjects:
-        names = [subject.name]
-        entity = entities_named(names, reader=writer, namespace=namespace, implied=True).get(subject.name)
-        fresh = entity is None or IMPLIED in entity.flags
-        if fresh or entity is None:
-            entity = _created(subject, entity, writer, namespace, now)
-        elif merge:
-            entity = _updated(entity, subject, writer, now)
+        id = ids.get(subject.name)
+        if id is None:
+            entity = _entity(subject, known.get(subject.name), namespace, now + tick * len(kept))
+            ids[subject.name] = entity.id
+            portraits[entity.id] = Portrait(entity=entity, name=entity.title, created=True)
+            kept.append(_Kept(subject, entity.id, created=True))
         else:
-            portraits += portraits_of([entity], reader=writer)
-            continue
-        portrait = _observed(entity, subject, writer, judged or _Judged(), now)
-        portraits.append(replace(portrait, created=fresh))
-    return portraits
+            if merge:
+                portraits[id] = replace(portraits[id], entity=_updated(portraits[id].entity, subject))
+            kept.append(_Kept(subject, id, ignored=not merge))
+    return _extended(kept, portraits, judged or _Judged(), writer, now)
 
 
-def implied(name: str, *, writer: Writer, namespace: str, now: float) -> Memory:
-    """An entity that only a relation speaks of."""
-    check(Subject(name=name))
-    ghost = _entity(Subject(name=name), namespace, now)
-    [stored] = writer.put([replace(ghost, content=name, flags=frozenset({IMPLIED}))])
-    return stored
+def _extended(
+    kept: Sequence[_Kept], portraits: Mapping[str, Portrait], judged: _Judged, writer: Writer, now: float
+) -> list[Portrait]:
+    """Write what the subjects add to their memories; one portrait for each subject.
+
+    Exact repetitions of what is current are left out.
+    """
+    texts = {id: {memory.content for memory in p.statements} for id, p in portraits.items()}
+    added: list[list[Memory]] = []
+    for one in kept:
+        wanted = () if one.ignored else dict.fromkeys(one.subject.observations)
+        fresh = [text for text in wanted if text not in texts[one.id]]
+        texts[one.id].update(fresh)
+        entity = portraits[one.id].entity
+        added.append([_observation(text, entity, one.subject, judged, now) for text in fresh])
+    below: dict[str, list[Memory]] = {id: list(p.observations) for id, p in portraits.items()}
+    for one, observations in zip(kept, added, strict=True):
+        below[one.id] += observations
+    drawn = {id: replace(p, observations=tuple(below[id])) for id, p in portraits.items()}
+    new = [memory for observations in added for memory in observations]
+    stored = [*_write_entities(drawn.values(), writer, now), *writer.put(new)]
+    written = {memory.id: memory for memory in stored}
+    pairs = [(one.id, m) for one, observations in zip(kept, added, strict=True) for m in observations]
+    writer.put_links([_below(id, memory, now) for id, memory in pairs])
+    return [
+        Portrait(
+            entity=written.get(one.id, drawn[one.id].entity),
+            name=drawn[one.id].name,
+            observations=tuple(written.get(m.id, m) for m in drawn[one.id].observations),
+            created=one.created,
+            added=tuple(written[memory.id] for memory in observations),
+        )
+        for one, observations in zip(kept, added, strict=True)
+    ]
+
+
+def _write_entities(portraits: Iterable[Portrait], writer: Writer, now: float) -> list[Memory]:
+    """Write the entities whose fields or observations have changed."""
+    own = [portrait for portrait in portraits if portrait.own]
+    before = writer.get([portrait.entity.id for portrait in own])
+    wanted = [replace(portrait.entity, context=text_of(portrait)) for portrait in own]
+    changed = [entity for entity in wanted if before.get(entity.id) != entity]
+    return writer.put([replace(entity, updated_at=now) for entity in changed])
+
+
+def implied(names: Iterable[str], *, writer: Writer, namespace: str, now: float) -> dict[str, Memory]:
+    """Entities that only a relation speaks of, by name."""
+    subjects = [Subject(name=name) for name in names]
+    for subject in subjects:
+        check(subject)
+    ghosts = [_entity(subject, None, namespace, now) for subject in subjects]
+    flags = frozenset({IMPLIED})
+    stored = writer.put([replace(ghost, content=ghost.title, flags=flags) for ghost in ghosts])
+    return {memory.title: memory for memory in stored}
 
 
 def check(subject: Subject) -> None:
     """Invalid says what about it cannot be stored."""
     clean(subject.name, "name", TITLE_LIMIT_BYTES)
-    for name, text in (("entityType", subject.type), ("status", subject.status), ("kind", subject.kind)):
+    storable(subject.type or "", "entityType", SHORT_LIMIT_BYTES)
+    for name, text in (("status", subject.status), ("kind", subject.kind)):
         if text is not None:
             clean(text, name, SHORT_LIMIT_BYTES)
     for text in subject.observations:
@@ -180,11 +238,12 @@ def check(subject: Subject) -> None:
     storable(header_of(subject.name, subject.type or DEFAULT_TYPE), "name")
 
 
-def _entity(subject: Subject, namespace: str, now: float) -> Memory:
-    kind = subject.type or DEFAULT_TYPE
+def _entity(subject: Subject, ghost: Memory | None, namespace: str, now: float) -> Memory:
+    """A new entity; it takes the place of one that was only implied."""
+    kind = DEFAULT_TYPE if subject.type is None else subject.type
     return Memory(
-        id=new_id(now),
-        namespace=namespace,
+        id=new_id(now) if ghost is None else ghost.id,
+        namespace=namespace if ghost is None else ghost.namespace,
         kind=ENTITY,
         type=kind,
         title=subject.name,
@@ -195,64 +254,41 @@ def _entity(subject: Subject, namespace: str, now: float) -> Memory:
     )
 
 
-def _created(subject: Subject, ghost: Memory | None, writer: Writer, namespace: str, now: float) -> Memory:
-    entity = _entity(subject, namespace, now)
-    if ghost is not None:
-        entity = replace(entity, id=ghost.id, namespace=ghost.namespace)
-    [stored] = writer.put([entity])
-    return stored
-
-
-def _updated(entity: Memory, subject: Subject, writer: Writer, now: float) -> Memory:
+def _updated(entity: Memory, subject: Subject) -> Memory:
     """Only what was really given: a default never overwrites."""
-    kind, status = subject.type or entity.type, subject.status or entity.status
-    changed = replace(entity, type=kind, status=status, content=header_of(entity.title, kind))
-    if changed == entity:
-        return entity
-    [stored] = writer.put([replace(changed, updated_at=now)])
-    return stored
-
-
-def _observed(entity: Memory, subject: Subject, writer: Writer, judged: _Judged, now: float) -> Portrait:
-    """Keep what is new; exact repetitions of what is current are left out."""
-    [before] = portraits_of([entity], reader=writer)
-    known = {memory.content: memory for memory in before.observations}
-    fresh = [text for text in dict.fromkeys(subject.observations) if text not in known]
-    added = writer.put([_observation(text, entity, subject, judged, now) for text in fresh])
-    writer.put_links([_below(entity, memory, now) for memory in added])
-    if subject.supersedes is not None:
-        known |= {memory.content: memory for memory in added}
-        _supersede(subject, entity, known, writer, now)
-    [after] = repaint([entity.id], writer=writer, now=now)
-    return replace(after, added=tuple(added))
+    kind = entity.type if subject.type is None else subject.type
+    status = subject.status or entity.status
+    return replace(entity, type=kind, status=status, content=header_of(entity.title, kind))
 
 
 def _observation(text: str, entity: Memory, subject: Subject, judged: _Judged, now: float) -> Memory:
-    repeats = (entity.title, text) in judged.similar
+    repeats = (subject.name, text) in judged.similar
     return Memory(
         id=new_id(now),
         namespace=entity.namespace,
         kind=OBSERVATION,
         type=subject.kind,
         content=text,
+        project=entity.project,
         flags=frozenset({SIMILAR}) if repeats else frozenset(),
         created_at=now,
         updated_at=now,
     )
 
 
-def _below(entity: Memory, observation: Memory, now: float) -> Link:
-    return made(Tie(source=entity.id, target=observation.id, kind="hierarchical"), "observe", now)
+def _below(entity: str, observation: Memory, now: float) -> Link:
+    return made(Tie(source=entity, target=observation.id, kind="hierarchical"), "observe", now)
 
 
-def _supersede(
-    subject: Subject, entity: Memory, known: Mapping[str, Memory], writer: Writer, now: float
-) -> None:
+def _superseded(subject: Subject, result: Portrait, writer: Writer, now: float) -> Portrait:
     """The last of the new observations takes the place of an older one, which stays as history."""
+    if subject.supersedes is None:
+        return result
+    entity, known = result.entity, {memory.content: memory for memory in result.statements}
     past = {memory.alias: memory for memory in past_of(entity, reader=writer)}
-    old = past.get(subject.supersedes or 0)
+    old = past.get(subject.supersedes)
     if old is None:
-        whose = preview(entity.title, 80)
+        whose = preview(result.name, 80)
         raise Invalid(f"Observation not found: {subject.supersedes}; it is none of {whose!r}")
     if old.superseded_by is not None:
         raise Invalid(f"Observation {subject.supersedes} is superseded already")
@@ -260,16 +296,21 @@ def _supersede(
         raise Invalid("An observation is superseded by another one: give its text")
     newer = known[subject.observations[-1]].id
     writer.put([replace(old, superseded_by=newer, superseded_at=now, updated_at=now)])
+    repaint([entity.id], writer=writer, now=now)
+    [after] = portrayed(writer.get([entity.id]).values(), reader=writer)
+    return replace(after, added=result.added)
 
 
-def _judged(subjects: Sequence[Subject], reader: Reader, sense: Sense, namespace: str) -> _Judged:
+def _judged(
+    subjects: Sequence[Subject], memories: Mapping[str, Memory], reader: Reader, sense: Sense
+) -> _Judged:
     """Compare new texts with what is known of the same entity: outside any transaction."""
-    entities = entities_named([s.name for s in subjects], reader=reader, namespace=namespace)
-    known = {p.name: p.observations for p in portraits_of(entities.values(), reader=reader)}
+    portraits = portrayed(_distinct(memories.values()), reader=reader)
+    known = {portrait.entity.id: portrait.statements for portrait in portraits}
     similar: set[tuple[str, str]] = set()
     vectors: dict[str, Vector] = {}
     for subject in subjects:
-        old = known.get(subject.name, ())
+        old = known[memories[subject.name].id] if subject.name in memories else ()
         texts = {memory.content for memory in old}
         fresh = [text for text in dict.fromkeys(subject.observations) if text not in texts]
         if old and fresh:

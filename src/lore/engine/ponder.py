@@ -40,7 +40,10 @@ def ponder(
     sense: Sense,
     now: float,
 ) -> list[Thought]:
-    """The best reflections for a question; Unavailable without a model. Counts as no use."""
+    """The best reflections for a question; Unavailable without a model. Counts as no use.
+
+    score = (likeness + reciprocal ranks by meaning and words) x freshness.
+    """
     vector = sense.of_question(clean(question, "query"))
     if vector is None:
         raise Unavailable(sense.trouble or "the embedding model is still loading")
@@ -53,8 +56,10 @@ def ponder(
     where = Filter(kinds=REFLECTIONS.kinds, ids=passing) if wanted else REFLECTIONS
     near = reader.near(vector, sense.model, WIDER * limit, where)
     words = reader.matching(terms(question), WIDER * limit, where)
-    likeness = {id: max(0.0, sense.likeness(cosine)) for id, cosine in near.items()}
-    scores = fuse.reciprocal_rank([list(near), list(words)]) if words else likeness
+    cosines = near | reader.cosines(vector, sense.model, words)
+    likeness = {id: max(0.0, sense.likeness(cosine)) for id, cosine in cosines.items()}
+    fused = fuse.reciprocal_rank([list(near), list(words)])
+    scores = {id: likeness.get(id, 0.0) + ranks for id, ranks in fused.items()}
     found = [_scored(thoughts[id], score, now) for id, score in scores.items() if id in thoughts]
     return sorted(found, key=lambda thought: (-thought.score, thought.memory.id))[:limit]
 

@@ -20,7 +20,7 @@ ALL = 1_000_000
 class Portrait:
     """An entity and its observations, oldest first; created and added tell what a call has brought.
 
-    Any other memory can stand for an entity, under a `name` of its own and with its text as observation.
+    Any other memory can stand for an entity, under a `name` of its own: its text is its first observation.
     """
 
     entity: Memory
@@ -33,6 +33,11 @@ class Portrait:
     def own(self) -> bool:
         """Whether this is an entity of the graph rather than another memory in its place."""
         return self.entity.kind == ENTITY
+
+    @property
+    def statements(self) -> tuple[Memory, ...]:
+        """The memories whose texts are shown as observations."""
+        return self.observations if self.own else (self.entity, *self.observations)
 
 
 def header_of(name: str, type: str) -> str:
@@ -58,18 +63,17 @@ def entities_named(
 def portraits_of(entities: Iterable[Memory], *, reader: Reader) -> list[Portrait]:
     """Each with its current observations."""
     entities = list(entities)
-    below = reader.children([entity.id for entity in entities])
-    known = reader.get([id for ids in below.values() for id in ids])
-    return [
-        Portrait(
-            entity=entity,
-            name=entity.title,
-            observations=tuple(
-                known[id] for id in below[entity.id] if id in known and known[id].kind == OBSERVATION
-            ),
-        )
-        for entity in entities
-    ]
+    below = observations_below([entity.id for entity in entities], reader=reader)
+    return [Portrait(entity=e, name=e.title, observations=below[e.id]) for e in entities]
+
+
+def observations_below(ids: Iterable[str], *, reader: Reader) -> dict[str, tuple[Memory, ...]]:
+    """The current observations of each memory, oldest first; an entry for each of `ids`."""
+    below = reader.children(ids)
+    children = tuple(child for ids in below.values() for child in ids)
+    where = Filter(kinds=frozenset({OBSERVATION}), ids=children)
+    known = {memory.id: memory for memory in reader.select(where, len(children))} if children else {}
+    return {id: tuple(known[child] for child in ids if child in known) for id, ids in below.items()}
 
 
 def past_of(entity: Memory, *, reader: Reader) -> list[Memory]:
@@ -100,7 +104,7 @@ def repaint(ids: Iterable[str], *, writer: Writer, now: float) -> list[Portrait]
     changed = [
         replace(portrait.entity, context=text, updated_at=now)
         for portrait in portraits
-        if (text := _text_of(portrait)) != portrait.entity.context
+        if (text := text_of(portrait)) != portrait.entity.context
     ]
     stored = {memory.id: memory for memory in writer.put(changed)}
     return [replace(p, entity=stored.get(p.entity.id, p.entity)) for p in portraits]
@@ -113,7 +117,8 @@ def repaint_above(observations: Iterable[Memory], *, writer: Writer, now: float)
         repaint(writer.parents(ids).values(), writer=writer, now=now)
 
 
-def _text_of(portrait: Portrait) -> str:
+def text_of(portrait: Portrait) -> str:
+    """What search reads of an entity: its header and its observations."""
     entity = portrait.entity
     header = f"{header_of(entity.title, entity.type)} [{entity.status}]: "
     return snapshot_of(header, [_told(memory) for memory in portrait.observations])

@@ -1,12 +1,12 @@
 """relate, unrelate, end: typed relations between entities by name; some come in pairs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from lore.engine.link import ended, made
+from lore.engine.nodes import addressed, names_of
 from lore.engine.observe import implied
-from lore.engine.portrait import entities_named
 from lore.engine.remember import SHORT_LIMIT_BYTES
 from lore.errors import NotFound
 from lore.model import Cause, Link, Memory, Tie
@@ -16,6 +16,8 @@ from lore.text import storable
 INVERSES: Mapping[str, str] = MappingProxyType({"contiene": "parte_de", "parte_de": "contiene"})
 AUTOMATIC = "inverse"
 """Who made the other half of a pair."""
+Place = tuple[str, str, str]
+"""Source, target and type of a relation: no two relations share one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,11 +45,11 @@ class Related:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ending:
-    """A relation that is over, its two entities, and the other half if it was one of a pair."""
+    """A relation that is over, the names of its ends, and the other half if it was one of a pair."""
 
     link: Link
-    source: Memory
-    target: Memory
+    source: str
+    target: str
     inverse: Link | None
     already: bool
 
@@ -82,25 +84,29 @@ def related(
     now: float,
 ) -> list[Related]:
     """The same inside a transaction of the caller's."""
+    names = dict.fromkeys(end for relation in relations for end in (relation.source, relation.target))
+    ends = addressed(names, reader=writer, namespace=namespace, implied=imply)
+    if imply:
+        missing = [name for name in names if name not in ends]
+        ends |= implied(missing, writer=writer, namespace=namespace, now=now)
+    taken = set(_active(ends.values(), writer))
+    links: dict[Place, Link] = {}
     results = []
     for relation in relations:
-        names = dict.fromkeys((relation.source, relation.target))
-        ends = entities_named(list(names), reader=writer, namespace=namespace, implied=imply)
-        missing = [name for name in names if name not in ends]
-        if imply:
-            ends |= {n: implied(n, writer=writer, namespace=namespace, now=now) for n in missing}
-        elif missing:
+        if missing := [n for n in dict.fromkeys((relation.source, relation.target)) if n not in ends]:
             results.append(Related(relation=relation, missing=tuple(missing)))
-            continue
-        existing = _find(relation, ends, writer)
-        if existing is not None and existing.active:
+        elif (link := _link(relation, ends, now)) and _place_of(link) in taken:
             results.append(Related(relation=relation, known=True))
-            continue
-        [link] = writer.put_links([_link(relation, ends, now)])
-        if pairs and relation.type in INVERSES:
-            _pair(relation, ends, writer, now)
-        results.append(Related(relation=relation, link=link))
-    return results
+        else:
+            new = [link, *([_inverse(relation, ends, now)] if pairs and relation.type in INVERSES else [])]
+            links |= {place: each for each in new if (place := _place_of(each)) not in taken}
+            taken |= links.keys()
+            results.append(Related(relation=relation, link=link))
+    stored = dict(zip(links, writer.put_links(links.values()), strict=True))
+    return [
+        result if result.link is None else replace(result, link=stored[_place_of(result.link)])
+        for result in results
+    ]
 
 
 def unrelate(
@@ -108,13 +114,19 @@ def unrelate(
 ) -> list[Related]:
     """Take relations away, with the automatic half of a pair. Inactive without an end: as if never there."""
     with store.transaction(namespace, cause, now) as writer:
-        results = [_found(relation, writer, namespace) for relation in relations]
-        for result in results:
-            if result.link is not None:
-                inverse = _inverse_of(result.link, writer)
-                made = [inverse] if inverse is not None and inverse.created_by == AUTOMATIC else []
-                gone = [replace(link, active=False, ended_at=None, updated_at=now) for link in made]
-                writer.put_links([replace(result.link, active=False, ended_at=None, updated_at=now), *gone])
+        names = dict.fromkeys(end for relation in relations for end in (relation.source, relation.target))
+        ends = addressed(names, reader=writer, namespace=namespace, implied=True)
+        active = _active(ends.values(), writer)
+        results = [_found(relation, ends, active) for relation in relations]
+        gone: dict[Place, Link] = {}
+        for link in (result.link for result in results if result.link is not None):
+            gone[_place_of(link)] = link
+            inverse = active.get((link.target, link.source, INVERSES.get(link.type, "")))
+            if link.type in INVERSES and inverse is not None and inverse.created_by == AUTOMATIC:
+                gone[_place_of(inverse)] = inverse
+        writer.put_links(
+            [replace(link, active=False, ended_at=None, updated_at=now) for link in gone.values()]
+        )
     return results
 
 
@@ -125,7 +137,7 @@ def end(alias: int, *, store: Store, namespace: str, cause: Cause, now: float) -
         link = writer.get_links([id])[id] if id is not None else None
         if link is None or link.kind != "relation" or not (link.active or link.ended_at):
             raise NotFound(str(alias))
-        ends = writer.get([link.source, link.target], forgotten=True)
+        ends = names_of(writer.get([link.source, link.target], forgotten=True).values(), writer)
         inverse = _inverse_of(link, writer) if link.active else None
         already = not link.active
         if not already:
@@ -143,31 +155,31 @@ def check(relation: Relation) -> None:
     storable(relation.context, "context")
 
 
-def _found(relation: Relation, writer: Writer, namespace: str) -> Related:
-    names = [relation.source, relation.target]
-    ends = entities_named(names, reader=writer, namespace=namespace, implied=True)
-    missing = tuple(name for name in dict.fromkeys(names) if name not in ends)
-    link = None if missing else _find(relation, ends, writer)
-    active = link is not None and link.active
-    return Related(relation=relation, missing=missing, link=link if active else None, known=active)
+def _found(relation: Relation, ends: Mapping[str, Memory], active: Mapping[Place, Link]) -> Related:
+    names = dict.fromkeys((relation.source, relation.target))
+    if missing := tuple(name for name in names if name not in ends):
+        return Related(relation=relation, missing=missing)
+    link = active.get((ends[relation.source].id, ends[relation.target].id, relation.type))
+    return Related(relation=relation, link=link, known=link is not None)
 
 
-def _find(relation: Relation, ends: Mapping[str, Memory], reader: Reader) -> Link | None:
-    source, target = ends[relation.source].id, ends[relation.target].id
-    return _between(source, target, relation.type, reader)
+def _active(ends: Iterable[Memory], reader: Reader) -> dict[Place, Link]:
+    """The active relations that touch any of these memories."""
+    links = reader.links({memory.id for memory in ends}, kinds=("relation",))
+    return {_place_of(link): link for link in links}
 
 
-def _between(source: str, target: str, type: str, reader: Reader) -> Link | None:
-    wanted = (source, target, "relation", type)
-    links = reader.all_links(source)
-    return next((li for li in links if (li.source, li.target, li.kind, li.type) == wanted), None)
+def _place_of(link: Link) -> Place:
+    return (link.source, link.target, link.type)
 
 
 def _inverse_of(link: Link, reader: Reader) -> Link | None:
+    """The active other half of a pair."""
     if link.type not in INVERSES:
         return None
-    other = _between(link.target, link.source, INVERSES[link.type], reader)
-    return other if other is not None and other.active else None
+    links = reader.links([link.source], kinds=("relation",))
+    wanted = (link.target, link.source, INVERSES[link.type])
+    return next((each for each in links if _place_of(each) == wanted), None)
 
 
 def _link(relation: Relation, ends: Mapping[str, Memory], now: float, maker: str = "relate") -> Link:
@@ -176,15 +188,11 @@ def _link(relation: Relation, ends: Mapping[str, Memory], now: float, maker: str
     return made(tie, maker, now)
 
 
-def _pair(relation: Relation, ends: Mapping[str, Memory], writer: Writer, now: float) -> Link | None:
+def _inverse(relation: Relation, ends: Mapping[str, Memory], now: float) -> Link:
     inverse = Relation(
         source=relation.target,
         target=relation.source,
         type=INVERSES[relation.type],
         context=f"the other half of {relation.type}",
     )
-    existing = _find(inverse, ends, writer)
-    if existing is not None and existing.active:
-        return None
-    [link] = writer.put_links([_link(inverse, ends, now, AUTOMATIC)])
-    return link
+    return _link(inverse, ends, now, AUTOMATIC)

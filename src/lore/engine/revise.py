@@ -1,5 +1,6 @@
 """revise: take the memory as it is → change what was asked → keep it, the old text staying in the journal."""
 
+from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import Any
 
@@ -8,7 +9,7 @@ from lore.engine.remember import SHORT_LIMIT_BYTES, TITLE_LIMIT_BYTES
 from lore.errors import Invalid, NotFound
 from lore.model import Cause, Memory, Revision
 from lore.store import Store
-from lore.text import CONTENT_LIMIT_BYTES, clean, preview, storable
+from lore.text import CONTENT_LIMIT_BYTES, clean, preview, storable, title_of
 
 LIMITS = {"title": TITLE_LIMIT_BYTES, "type": SHORT_LIMIT_BYTES, "status": SHORT_LIMIT_BYTES}
 
@@ -20,12 +21,19 @@ def revise(revision: Revision, *, store: Store, namespace: str, cause: Cause, no
         memory = writer.get([revision.id]).get(revision.id)
         if memory is None:
             raise NotFound(f"unknown memory {preview(revision.id, 80)}")
-        changed = replace(memory, **changes)
+        changed = replace(memory, **_title_change(memory, changes), **changes)
         if changed == memory:
             return memory
         [stored] = writer.put([replace(changed, updated_at=now)])
         repaint_above([stored], writer=writer, now=now)
     return stored
+
+
+def _title_change(memory: Memory, changes: Mapping[str, Any]) -> dict[str, Any]:
+    """A title that was taken from the text follows the new text."""
+    if "title" in changes or "content" not in changes or memory.title != title_of(memory.content):
+        return {}
+    return {"title": title_of(changes["content"])}
 
 
 def _checked(revision: Revision) -> dict[str, Any]:

@@ -93,7 +93,7 @@ def _analysed(portrait: Portrait, reader: Reader, sense: Sense) -> Analysis:
     topics: dict[str, list[int]] = {}
     if len(texts) > threshold:
         alike = likenesses(texts, reader=reader, sense=sense)
-        topics = topics_of([m.content for m in texts], None if alike is None else 1 - alike)
+        topics = topics_of([m.content for m in texts], alike)
     return Analysis(
         portrait=portrait,
         threshold=threshold,

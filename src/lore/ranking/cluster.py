@@ -3,7 +3,7 @@
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -12,10 +12,9 @@ from lore.text import STOP_WORDS
 
 Distances = npt.NDArray[np.float64]  # (n, n), symmetric
 
-CUT = 0.5
-"""Groups further apart than this, on average, stay apart."""
 NAME_WORDS = 2
-ANCHORS = 10
+MOST_PASSES = 100
+"""Passes over all texts; each but the last raises the modularity, so this only bounds rounding errors."""
 LENGTH_RATIO = 2.0
 
 _LETTERS = re.compile(r"[^\W\d_]{4,}")
@@ -28,42 +27,46 @@ _SPANISH = frozenset(
 )
 
 
-def agglomerated(distances: Distances, cut: float = CUT) -> list[list[int]]:
-    """Average linkage: groups of indexes, each in order, the groups by their first member.
+def communities(likeness: Distances) -> list[list[int]]:
+    """Groups of indexes whose members are more alike than chance would have it; by their first member.
 
-    Walks chains of nearest neighbours, so that n texts cost about n x n steps.
+    Louvain's method: raise the modularity of the weighted graph by moving single texts, then whole groups,
+    until nothing gains. The number of groups follows from the likenesses, not from a fixed threshold.
+    A text that is like no other is a group of its own.
     """
-    count = len(distances)
-    between = np.array(distances, dtype=np.float64)
-    np.fill_diagonal(between, np.inf)
-    sizes = np.ones(count)
-    joins: list[tuple[float, int, int]] = []
-    chain: list[int] = []
-    left = set(range(count))
-    while len(left) > 1:
-        if not chain:
-            chain.append(min(left))
-        here = chain[-1]
-        near = int(np.argmin(between[here]))
-        if len(chain) > 1 and between[here, chain[-2]] <= between[here, near]:
-            near = chain[-2]
-            joins.append((float(between[here, near]), here, near))
-            _join(between, sizes, here, near)
-            left.discard(near)
-            del chain[-2:]
-        else:
-            chain.append(near)
-    return _grouped(count, ((one, other) for height, one, other in joins if height <= cut))
+    weights = np.clip(likeness, 0.0, None)
+    np.fill_diagonal(weights, 0.0)
+    strengths = weights.sum(axis=1)
+    gains = weights - np.outer(strengths, strengths) / (strengths.sum() or 1.0)
+    np.fill_diagonal(gains, 0.0)
+    labels = np.arange(len(gains))
+    while True:
+        members = np.eye(labels.max(initial=-1) + 1)[labels]
+        between = members.T @ gains @ members
+        np.fill_diagonal(between, 0.0)
+        merged = _moved(between, np.arange(len(between)))
+        if len(np.unique(merged)) == len(between):
+            break
+        labels = _moved(gains, merged[labels])
+    groups: dict[int, list[int]] = defaultdict(list)
+    for at, label in enumerate(labels.tolist()):
+        groups[label].append(at)
+    return list(groups.values())
 
 
-def _join(between: Distances, sizes: npt.NDArray[np.float64], kept: int, gone: int) -> None:
-    """`kept` stands for both from now on; its distances are the averages over all members."""
-    total = sizes[kept] + sizes[gone]
-    average = (sizes[kept] * between[kept] + sizes[gone] * between[gone]) / total
-    between[kept], between[:, kept] = average, average
-    between[gone], between[:, gone] = np.inf, np.inf
-    between[kept, kept] = np.inf
-    sizes[kept] = total
+def _moved(gains: Distances, labels: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Labels from 0 on, after each node has moved to the group that gains most by it."""
+    labels = labels.copy()
+    for _ in range(MOST_PASSES):
+        before = labels.copy()
+        for at, row in enumerate(gains):
+            totals = np.bincount(labels, weights=row, minlength=len(gains))
+            best = int(np.argmax(totals))
+            if totals[best] > totals[labels[at]] + 1e-9:
+                labels[at] = best
+        if np.array_equal(before, labels):
+            break
+    return np.unique(labels, return_inverse=True)[1].astype(np.int64)
 
 
 def clustered(pairs: Iterable[tuple[int, int]], count: int) -> list[list[int]]:
@@ -107,12 +110,24 @@ def _word_set(text: str) -> set[str]:
     return {word for word in stripped if word}
 
 
-def topics_of(texts: Sequence[str], distances: Distances | None) -> dict[str, list[int]]:
-    """Named groups of texts: by meaning if there are distances and they part the texts, else by words."""
-    groups = [] if distances is None else agglomerated(distances)
-    if not 1 < len(groups) < len(texts):
-        return _by_words(texts)
-    return named(texts, groups)
+def topics_of(texts: Sequence[str], likeness: Distances | None) -> dict[str, list[int]]:
+    """Topic -> indexes of texts: by meaning where that parts the texts, else by words, else two halves.
+
+    Texts that are like no other share one topic.
+    """
+    for measure in (likeness, _shared_words(texts)):
+        groups = [] if measure is None else _gathered(communities(measure))
+        if len(groups) > 1:
+            return named(texts, groups)
+    half = (len(texts) + 1) // 2 if len(texts) >= 4 else len(texts)
+    halves = {"Tema_A": list(range(half)), "Tema_B": list(range(half, len(texts)))}
+    return {name: group for name, group in halves.items() if group}
+
+
+def _gathered(groups: Sequence[list[int]]) -> list[list[int]]:
+    """The same groups, with those of one text put together as the last."""
+    single = [at for group in groups if len(group) == 1 for at in group]
+    return [group for group in groups if len(group) > 1] + ([single] if single else [])
 
 
 def named(texts: Sequence[str], groups: Sequence[Sequence[int]]) -> dict[str, list[int]]:
@@ -128,26 +143,17 @@ def named(texts: Sequence[str], groups: Sequence[Sequence[int]]) -> dict[str, li
     return topics
 
 
-def _by_words(texts: Sequence[str]) -> dict[str, list[int]]:
-    """Without distances: the most telling words that texts share become the topics."""
-    occurs = Counter(word for text in texts for word in set(_telling(text)))
+def _shared_words(texts: Sequence[str]) -> Distances:
+    """Likeness by words: the cosine of TF-IDF vectors over the words that several texts have."""
+    counts = [Counter(_telling(text)) for text in texts]
+    occurs = Counter(word for count in counts for word in count)
     weights = {word: math.log(len(texts) / count) for word, count in occurs.items() if count > 1}
-    totals = {word: weight * occurs[word] for word, weight in weights.items()}
-    anchors = sorted(totals, key=lambda word: (-totals[word], word))[:ANCHORS]
-    topics: dict[str, list[int]] = defaultdict(list)
-    for at, text in enumerate(texts):
-        topics[_anchored(text, anchors, weights) or f"Tema_{at + 1}"].append(at)
-    if len(topics) < 2 and len(texts) >= 4:
-        half = (len(texts) + 1) // 2
-        return {"Tema_A": list(range(half)), "Tema_B": list(range(half, len(texts)))}
-    return dict(topics)
-
-
-def _anchored(text: str, anchors: Sequence[str], weights: Mapping[str, float]) -> str:
-    counts = Counter(_telling(text))
-    scores = {anchor: counts[anchor] * weights[anchor] for anchor in anchors if counts[anchor]}
-    best = max(scores, key=lambda word: (scores[word], word), default="")
-    return best.capitalize()
+    rows = np.array([[count[word] * weights[word] for word in weights] for count in counts])
+    rows = rows.reshape(len(texts), len(weights))
+    norms = np.linalg.norm(rows, axis=1, keepdims=True)
+    unit = rows / np.where(norms, norms, 1.0)
+    likeness: Distances = unit @ unit.T
+    return likeness
 
 
 def _telling(text: str) -> list[str]:

@@ -4,12 +4,13 @@ import inspect
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, get_type_hints
+from typing import Any, Literal, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, create_model
 
 from lore.engine import Lore
 from lore.errors import Invalid
+from lore.surfaces.zod import invalid_arguments
 from lore.text import listed, preview
 
 
@@ -46,6 +47,7 @@ class Tool:
     destructive: bool
     idempotent: bool
     aliases: tuple[str, ...] = ()
+    drop_in: bool = False
 
     def __call__(self, lore: Lore, arguments: Mapping[str, Any]) -> Reply:
         """Check the arguments, then answer; LoreErrors carry the dialect's own words."""
@@ -58,6 +60,8 @@ class Tool:
         try:
             return self.arguments.model_validate(dict(arguments))
         except ValidationError as error:
+            if self.drop_in:
+                raise Invalid(invalid_arguments(self.name, error, self.input_schema)) from None
             raise Invalid(f"{self.name}: {_complaint(error, self.arguments)}") from None
 
 
@@ -79,12 +83,16 @@ class Surface:
 
     alone: its tools have the names of another surface's, so it is never part of `all`.
     adopts: an empty store begins with the graph in the file that the settings name.
+    drop_in: mistakes are answered as by the server that it replaces: unknown arguments are ignored, and
+    refusals have that server's words. differences: where it answers otherwise, and why, for its page.
     """
 
     name: str
     instructions: str
     alone: bool = False
     adopts: bool = False
+    drop_in: bool = False
+    differences: tuple[str, ...] = ()
     tools: dict[str, Tool] = field(default_factory=dict)
     resources: dict[str, Resource] = field(default_factory=dict)
 
@@ -109,7 +117,7 @@ class Surface:
         """Register a function under its own name; its docstring is the description."""
 
         def register(function: Callable[..., Reply]) -> Callable[..., Reply]:
-            arguments = _arguments_of(function)
+            arguments = _arguments_of(function, "ignore" if self.drop_in else "forbid")
             self.tools[function.__name__] = Tool(
                 name=function.__name__,
                 title=title,
@@ -122,6 +130,7 @@ class Surface:
                 destructive=destructive,
                 idempotent=idempotent or read_only,
                 aliases=aliases,
+                drop_in=self.drop_in,
             )
             return function
 
@@ -133,7 +142,7 @@ def compact(data: Any) -> str:
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
 
 
-def _arguments_of(function: Callable[..., Reply]) -> type[BaseModel]:
+def _arguments_of(function: Callable[..., Reply], extra: Literal["forbid", "ignore"]) -> type[BaseModel]:
     """The parameters after `lore`, as a model that checks them; a single one may be that model."""
     hints = get_type_hints(function, include_extras=True)
     parameters = list(inspect.signature(function).parameters.values())[1:]
@@ -143,7 +152,7 @@ def _arguments_of(function: Callable[..., Reply]) -> type[BaseModel]:
     fields: dict[str, Any] = {
         p.name: (hints[p.name], ... if p.default is p.empty else p.default) for p in parameters
     }
-    return create_model(function.__name__, __config__=ConfigDict(extra="forbid"), **fields)
+    return create_model(function.__name__, __config__=ConfigDict(extra=extra), **fields)
 
 
 def _plain(schema: Any) -> Any:

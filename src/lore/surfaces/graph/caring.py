@@ -13,7 +13,7 @@ from lore.engine.split import threshold_of
 from lore.errors import Invalid
 from lore.model import Memory
 from lore.surfaces.base import Reply
-from lore.surfaces.graph.dialect import GRAPH, entity_wanted, model_wanted
+from lore.surfaces.graph.dialect import GRAPH, EntityName, entity_wanted, model_wanted, refuse_other_kinds
 
 
 class DuplicatePair(TypedDict):
@@ -102,7 +102,7 @@ class MigrateAnswer(TypedDict):
 @GRAPH.tool(title="Find repeated observations", answer=DuplicatesAnswer, read_only=True)
 def find_duplicate_observations(
     lore: Lore,
-    entity_name: str,
+    entity_name: EntityName,
     threshold: Annotated[float, Field(description="Least likeness in meaning.")] = MEANING_THRESHOLD,
     containment_threshold: Annotated[
         float, Field(description="Least share of a short text's words in one twice as long.")
@@ -112,6 +112,7 @@ def find_duplicate_observations(
     for name, value in (("threshold", threshold), ("containment_threshold", containment_threshold)):
         if not 0 <= value <= 1:
             raise Invalid(f"{name} is {value}; it must be between 0 and 1")
+    refuse_other_kinds(lore, entity_name)
     with entity_wanted(), model_wanted():
         found = lore.graph.duplicates(entity_name, threshold, containment_threshold)
     return Reply(

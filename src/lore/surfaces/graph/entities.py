@@ -7,12 +7,13 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from lore.engine import Lore
-from lore.engine.observe import Subject
+from lore.engine.observe import DEFAULT_TYPE, Subject
 from lore.errors import Invalid
 from lore.surfaces.base import Reply
 from lore.surfaces.graph.dialect import (
     GRAPH,
     Entity,
+    EntityName,
     check_count,
     check_observations,
     entity_of,
@@ -21,20 +22,20 @@ from lore.surfaces.graph.dialect import (
 
 
 class EntityInput(TypedDict):
-    name: str
-    entityType: NotRequired[str]
-    observations: NotRequired[list[str]]
-    status: NotRequired[str]
+    name: EntityName
+    entityType: NotRequired[Annotated[str, Field(description="E.g. Proyecto, Sesion, Persona.")]]
+    observations: NotRequired[Annotated[list[str], Field(description="One fact each.")]]
+    status: NotRequired[Annotated[str, Field(description="activo, pausado, completado or archivado.")]]
 
 
 class Addition(TypedDict):
-    entityName: str
-    contents: list[str]
+    entityName: EntityName
+    contents: Annotated[list[str], Field(description="One fact each.")]
 
 
 class Deletion(TypedDict):
-    entityName: str
-    observations: list[str]
+    entityName: EntityName
+    observations: Annotated[list[str], Field(description="Exact texts.")]
 
 
 class EntitiesAnswer(TypedDict):
@@ -63,10 +64,14 @@ class DeleteObservationsAnswer(TypedDict):
 
 
 @GRAPH.tool(title="Create or extend entities", answer=EntitiesAnswer)
-def create_entities(lore: Lore, entities: list[EntityInput]) -> Reply:
+def create_entities(
+    lore: Lore, entities: Annotated[list[EntityInput], Field(description="At most 50.")]
+) -> Reply:
     """Create entities; those that exist gain the new observations. Type default: Generic, status: activo."""
     check_count("entities", entities)
     for entity in entities:
+        if not entity.get("entityType", DEFAULT_TYPE).strip():
+            raise Invalid("entityType is empty; give some text")
         check_observations(entity.get("observations", []))
     portraits = lore.graph.introduce(
         [
@@ -103,7 +108,8 @@ def add_observations(
     with entity_wanted():
         portraits = lore.graph.observe(subjects)
     results = [
-        Added(entityName=p.name, addedObservations=[added.content for added in p.added]) for p in portraits
+        Added(entityName=subject.name, addedObservations=[added.content for added in portrait.added])
+        for subject, portrait in zip(subjects, portraits, strict=True)
     ]
     return Reply(AddAnswer(entity=entity_of(portraits[-1]) if portraits else None, results=results))
 
@@ -127,7 +133,7 @@ def _additions(observations: Sequence[str | Addition], name: str | None) -> list
 @GRAPH.tool(title="Delete entities", answer=DeleteEntitiesAnswer, destructive=True, idempotent=True)
 def delete_entities(
     lore: Lore,
-    entityNames: list[str],  # noqa: N803
+    entityNames: Annotated[list[str], Field(description="At most 50 names.")],  # noqa: N803
 ) -> Reply:
     """Delete entities with their observations and relations. `lore restore` undoes it."""
     check_count("entities", entityNames)
@@ -156,6 +162,6 @@ def delete_observations(
     subjects = [Subject(name=one["entityName"], observations=tuple(one["observations"])) for one in wanted]
     with entity_wanted():
         portraits = lore.graph.retract(subjects, strict=deletions is None)
-    entity = entity_of(portraits[name]) if name is not None else None
+    entity = entity_of(portraits[name]) if name is not None and name in portraits else None
     message = "Observations deleted successfully"
     return Reply(DeleteObservationsAnswer(entity=entity, success=True, message=message))

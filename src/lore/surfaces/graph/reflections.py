@@ -6,8 +6,8 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from lore.engine import Lore
+from lore.engine.nodes import is_node
 from lore.engine.ponder import Thought, thought_of
-from lore.engine.portrait import ENTITY
 from lore.errors import Invalid, NotFound
 from lore.model import Draft
 from lore.surfaces.base import Reply
@@ -42,9 +42,9 @@ class ReflectionsAnswer(TypedDict):
 @GRAPH.tool(title="Add a reflection", answer=ReflectionAnswer)
 def add_reflection(
     lore: Lore,
-    target_type: Target,
+    target_type: Annotated[Target, Field(description="What it is about.")],
     content: Annotated[str, Field(description="Free prose.")],
-    author: str = "sofia",
+    author: Annotated[str, Field(description="Who wrote it.")] = "sofia",
     mood: Annotated[str | None, Field(description="E.g. insight, duda, satisfaccion.")] = None,
     target_id: Annotated[int | None, Field(description="Id of the entity or relation.")] = None,
 ) -> Reply:
@@ -63,11 +63,11 @@ def add_reflection(
 @GRAPH.tool(title="Search reflections", answer=ReflectionsAnswer, read_only=True)
 def search_reflections(
     lore: Lore,
-    query: str,
-    author: str | None = None,
-    mood: str | None = None,
-    target_type: Target | None = None,
-    limit: int = 10,
+    query: Annotated[str, Field(description="A question or key words.")],
+    author: Annotated[str | None, Field(description="Only by this author.")] = None,
+    mood: Annotated[str | None, Field(description="Only in this mood.")] = None,
+    target_type: Annotated[Target | None, Field(description="Only about this.")] = None,
+    limit: Annotated[int, Field(description="1 to 50.")] = 10,
 ) -> Reply:
     """Find reflections by meaning and words, within author, mood and target type."""
     check_query(query, limit)
@@ -85,7 +85,7 @@ def _check_target(lore: Lore, target_type: str, target_id: int | None) -> None:
         raise Invalid(f"target_id is required for target_type '{target_type}'")
     if target_type == "entity" and target_id is not None:
         memory = lore.graph.known_as(target_id)
-        if memory is None or memory.kind != ENTITY:
+        if memory is None or not is_node(memory):
             raise NotFound(f"Entity not found: {target_id}")
     if (
         target_type == "relation"

@@ -12,15 +12,24 @@ from lore.errors import Invalid, NotFound
 from lore.surfaces.base import Reply
 from lore.surfaces.graph.dialect import GRAPH, check_count, stamp
 
+Source = Annotated[str, Field(description="Name of the entity that it starts from.")]
+Target = Annotated[str, Field(description="Name of the entity that it leads to.")]
+Type = Annotated[str, Field(description="A verb, e.g. uses, depends_on, contiene.")]
 RelationInput = TypedDict(
-    "RelationInput", {"from": str, "to": str, "relationType": str, "context": NotRequired[str | None]}
+    "RelationInput",
+    {
+        "from": Source,
+        "to": Target,
+        "relationType": Type,
+        "context": NotRequired[Annotated[str | None, Field(description="Why, or since when.")]],
+    },
 )
 RelationItem = TypedDict(
     "RelationItem",
     {"id": int, "from": str, "to": str, "relationType": str, "context": str, "error": str},
     total=False,
 )
-Triple = TypedDict("Triple", {"from": str, "to": str, "relationType": str})
+Triple = TypedDict("Triple", {"from": Source, "to": Target, "relationType": Type})
 EndedRelation = TypedDict(
     "EndedRelation",
     {
@@ -53,7 +62,9 @@ class EndAnswer(TypedDict):
 
 
 @GRAPH.tool(title="Create relations", answer=RelationsAnswer)
-def create_relations(lore: Lore, relations: list[RelationInput]) -> Reply:
+def create_relations(
+    lore: Lore, relations: Annotated[list[RelationInput], Field(description="At most 500.")]
+) -> Reply:
     """Relate existing entities. contiene/parte_de also create their inverse; an ended one becomes active."""
     results = lore.graph.relate(_wanted(relations))
     items = [_item(result) for result in results]
@@ -62,7 +73,9 @@ def create_relations(lore: Lore, relations: list[RelationInput]) -> Reply:
 
 
 @GRAPH.tool(title="Delete relations", answer=DeleteRelationsAnswer, destructive=True, idempotent=True)
-def delete_relations(lore: Lore, relations: list[RelationInput]) -> Reply:
+def delete_relations(
+    lore: Lore, relations: Annotated[list[RelationInput], Field(description="At most 500.")]
+) -> Reply:
     """Delete relations by from, to and relationType."""
     results = lore.graph.unrelate(_wanted(relations))
     deleted = [_triple(result.relation) for result in results if result.link is not None]
@@ -82,8 +95,8 @@ def end_relation(
     link = ending.link
     relation: EndedRelation = {
         "id": link.alias,
-        "from": ending.source.title,
-        "to": ending.target.title,
+        "from": ending.source,
+        "to": ending.target,
         "relation_type": link.type,
         "active": link.active,
         "ended_at": stamp(link.ended_at or link.updated_at),

@@ -11,7 +11,7 @@ from lore.engine.relate import INVERSES
 from lore.engine.split import CONTAINS, Analysis, Part, parts_of
 from lore.errors import NotFound
 from lore.surfaces.base import Reply
-from lore.surfaces.graph.dialect import GRAPH, check_count, entity_wanted
+from lore.surfaces.graph.dialect import GRAPH, EntityName, check_count, entity_wanted, refuse_other_kinds
 
 
 class Analysed(TypedDict):
@@ -44,9 +44,9 @@ class Split(TypedDict):
 
 
 class ApprovedSplit(TypedDict):
-    name: str
-    entity_type: NotRequired[str]
-    observations: list[str]
+    name: Annotated[str, Field(description="Name of the new entity.")]
+    entity_type: NotRequired[Annotated[str, Field(description="Default: Generic.")]]
+    observations: Annotated[list[str], Field(description="Exact texts to move.")]
 
 
 Tie = TypedDict("Tie", {"from": str, "to": str, "type": str})
@@ -83,8 +83,9 @@ class ExecuteAnswer(TypedDict):
 
 
 @GRAPH.tool(title="Analyze an entity's size", answer=AnalysisAnswer, read_only=True)
-def analyze_entity_split(lore: Lore, entity_name: str) -> Reply:
+def analyze_entity_split(lore: Lore, entity_name: EntityName) -> Reply:
     """Whether an entity has too many observations (Sesion 15, Proyecto 25, others 20), and its topics."""
+    refuse_other_kinds(lore, entity_name)
     with entity_wanted():
         return Reply(AnalysisAnswer(analysis=_analysed(lore.graph.analyse(entity_name))))
 
@@ -95,8 +96,9 @@ def analyze_entity_split(lore: Lore, entity_name: str) -> Reply:
     read_only=True,
     aliases=("propose_entity_split_tool",),
 )
-def propose_entity_split(lore: Lore, entity_name: str) -> Reply:
+def propose_entity_split(lore: Lore, entity_name: EntityName) -> Reply:
     """Propose how to split an entity by topic; proposal is null if there is no need. Changes nothing."""
+    refuse_other_kinds(lore, entity_name)
     try:
         analysis = lore.graph.analyse(entity_name)
     except NotFound:
@@ -109,12 +111,13 @@ def propose_entity_split(lore: Lore, entity_name: str) -> Reply:
 @GRAPH.tool(title="Execute a split", answer=ExecuteAnswer, aliases=("execute_entity_split_tool",))
 def execute_entity_split(
     lore: Lore,
-    entity_name: str,
-    approved_splits: list[ApprovedSplit],
+    entity_name: EntityName,
+    approved_splits: Annotated[list[ApprovedSplit], Field(description="The proposed ones to execute.")],
     parent_entity_name: Annotated[str | None, Field(description="Contains the parts instead.")] = None,
 ) -> Reply:
     """Move observations of an entity into new ones, related by contiene/parte_de; all or nothing."""
     check_count("splits", approved_splits)
+    refuse_other_kinds(lore, entity_name, *([parent_entity_name] if parent_entity_name else []))
     parts = [
         Part(name=one["name"], type=one.get("entity_type", ""), observations=tuple(one["observations"]))
         for one in approved_splits
