@@ -7,7 +7,8 @@ import pytest
 
 from lore import Draft, Lore, LoreError, Tie
 from lore.clock import Clock
-from lore.config import Sleeping
+from lore.config import Config, Sleeping
+from lore.connecting import wire
 from lore.ranking.policy import REFERENCE
 from lore.surfaces import SURFACES, Reply
 from tests.engine.test_suggest import swept_by
@@ -126,6 +127,16 @@ def test_the_score_can_be_the_published_formula(lore: Lore, clock: Clock) -> Non
     assert relevance["keyword_score"] == 1.0
     assert relevance["decay_factor"] == pytest.approx(0.7937, abs=5e-5)
     assert relevance["combined_score"] == pytest.approx(combined * 0.7937, abs=2e-4)
+
+
+def test_weights_that_a_user_sets_are_obeyed(config: Config) -> None:
+    semantic = wire(replace(config, w_semantic=1.0, w_keyword=0.0, w_score=0.0, w_usage=0.0))
+    settings = {"similarity": 1.0, "words": 0.0, "quality": 0.0, "use": 0.0}
+    assert semantic.policies["scored"].weights == settings
+    reference = wire(replace(config, ranking="reference"))
+    assert reference.policies == dict(REFERENCE)
+    for lore in (semantic, reference):
+        lore.close()
 
 
 @pytest.mark.parametrize(
