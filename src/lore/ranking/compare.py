@@ -1,0 +1,230 @@
+"""Compare: whether a newer statement repeats an older one, updates it, or stands beside it."""
+
+from collections import Counter
+from collections.abc import Sequence
+from enum import StrEnum
+from functools import lru_cache
+
+from lore.names import VERBS
+from lore.ranking.claims import Claim, claims, contradicts, sentences
+from lore.ranking.claims.sentence import is_statement
+from lore.ranking.claims.values import TIMES, agree, amount_of, kind_of
+from lore.ranking.claims.words import ADDING, ARTICLES, POINTING
+from lore.ranking.statement import STATES, Statement, Token, statement
+
+MOST_SENTENCES = 4
+LONGEST_TEXT = 1_000
+"""Characters."""
+CACHED = 2_048
+"""Texts of which the parts are remembered: a search compares each of its hits with the others."""
+WHOLE = 0.8
+"""The share of an older text that must be outdated before the text as a whole is."""
+COVERED = 0.6
+"""The share of an older statement's words that a newer one repeats when it says that a part is over."""
+
+_SEVERAL = frozenset(
+    """lik lov enjoy know speak visit read watch play support contain includ own see saw buy bought fix
+    add test hav want need learn find found say said tell told know mention discuss cover offer provid writ
+    show report contact call invit eat drink collect handl accept hat dislik log fail""".split()
+)
+"""Stems of the verbs that have several objects side by side."""
+_SCOPES = frozenset(
+    """dev development prod production staging stage test testing local ci qa canary sandbox live beta alpha
+    weekday weekdays weekend weekends""".split()
+)
+_EITHER_WAY = frozenset("is are was were and or".split())
+_DIRECTED = frozenset("over than to before after from".split())
+INDEFINITE = frozenset("a an some one another each any".split())
+OWNERS = frozenset({"their", "his", "her", "its", "your"})
+LEAST_SHARED = 2
+"""Telling words that two statements must share to be about the same, if no name or number differs."""
+LONGEST_VALUE = 3
+"""Words of a value."""
+
+
+class Relation(StrEnum):
+    """How a newer statement stands to an older one.
+
+    UPDATE: both cannot be true now. LIKELY_UPDATE: the newer is what most people would ask for.
+    """
+
+    SAME = "same"
+    UPDATE = "update"
+    LIKELY_UPDATE = "likely update"
+    OTHER = "other"
+
+
+def compare(older: str, newer: str, *, thorough: bool = True) -> Relation:
+    """How the newer of two short texts stands to the older one. Long texts are OTHER.
+
+    thorough: consider the grammar of both as well (`claims`), which takes about 0.2 ms for each new text.
+    """
+    old, new = _sentences(older), _sentences(newer)
+    if not 0 < len(old) <= MOST_SENTENCES or not 0 < len(new) <= MOST_SENTENCES:
+        return Relation.OTHER
+    found = [_best([_compared(one, other, thorough) for other in _candidates(new, newer)]) for one in old]
+    if all(relation is Relation.SAME for relation in found):
+        return Relation.SAME if len(old) == len(new) else Relation.OTHER
+    length = sum(map(len, old))
+    shares = zip(old, found, strict=True)
+    outdated = sum(len(one) for one, relation in shares if relation is Relation.UPDATE) / length
+    if outdated >= WHOLE:
+        return Relation.UPDATE
+    if outdated or Relation.LIKELY_UPDATE in found:
+        return Relation.LIKELY_UPDATE
+    return Relation.OTHER
+
+
+def _candidates(new: Sequence[str], whole: str) -> Sequence[str]:
+    """Each sentence, and all of them: one may say what is over, the next what holds."""
+    return new if len(new) == 1 else [*new, whole]
+
+
+def _best(relations: Sequence[Relation]) -> Relation:
+    order = (Relation.UPDATE, Relation.SAME, Relation.LIKELY_UPDATE)
+    return next((relation for relation in order if relation in relations), Relation.OTHER)
+
+
+def _compared(older: str, newer: str, thorough: bool) -> Relation:
+    old, new = statement(older), statement(newer)
+    if old is None or new is None or 3 * len(old.stems & (new.stems | new.over)) < len(old.stems):
+        return Relation.OTHER
+    found = _best([_over(old, new), _by_difference(old, new)])
+    if not thorough or found in {Relation.UPDATE, Relation.SAME}:
+        return found
+    claimed = any(contradicts(one, other) for one in _claims(older) for other in _claims(newer))
+    return Relation.UPDATE if claimed else found
+
+
+def _over(old: Statement, new: Statement) -> Relation:
+    """Whether the newer statement names a part of the older one as over, and speaks of the same thing."""
+    ours, theirs = old.stems, new.stems | new.over
+    if not new.over or not new.over <= ours or old.negative or not _is_clear(old):
+        return Relation.OTHER
+    last = max(at for at, token in enumerate(old.tokens) if token.stem in new.over)
+    passed_over = [at for at, token in enumerate(old.tokens) if token.stem not in theirs]
+    about_the_same = len(ours & theirs) >= COVERED * len(ours)
+    if not about_the_same or any(at > last or not _is_plain(old.tokens[at]) for at in passed_over):
+        return Relation.OTHER
+    narrower = any(
+        token.stem in _SCOPES or (token.before == "for" and not token.numeric)
+        for token in _without(new.tokens, old.tokens)
+    )
+    return Relation.LIKELY_UPDATE if narrower else Relation.UPDATE
+
+
+def _is_clear(old: Statement) -> bool:
+    """Whether the older statement needs no other sentence to tell what it is about."""
+    return POINTING.isdisjoint(set(old.words) - OWNERS)
+
+
+@lru_cache(maxsize=CACHED)
+def _sentences(text: str) -> tuple[str, ...]:
+    return tuple(sentences(text)) if len(text) <= LONGEST_TEXT else ()
+
+
+@lru_cache(maxsize=CACHED)
+def _claims(sentence: str) -> tuple[Claim, ...]:
+    return tuple(claims(sentence))
+
+
+def _by_difference(old: Statement, new: Statement) -> Relation:
+    """The same words, all but one value or one `not`."""
+    ours, theirs = _without(old.tokens, new.tokens), _without(new.tokens, old.tokens)
+    if not ours and not theirs:
+        return _same_words(old, new)
+    if old.negative != new.negative or not ours or not theirs or ADDING.search(new.text):
+        return Relation.OTHER
+    if new.changes and len(ours) > 1 and _is_plain(ours[0]) and ours[0] is not old.tokens[0]:
+        ours = ours[1:]  # the verb: `ships on June 14` was said, `was postponed to June 28` is
+    if _is_value(ours, old) and _is_value(theirs, new) and _comparable(ours, theirs, new):
+        return _certainty(old, new, ours, theirs)
+    briefer = new.changes and len(ours) > 1 and _is_plain(ours[0]) and ours[0] is old.tokens[0]
+    if briefer and _is_value(ours[1:], old) and _is_value(theirs, new) and _comparable(ours[1:], theirs, new):
+        return Relation.LIKELY_UPDATE
+    return Relation.OTHER
+
+
+def _same_words(old: Statement, new: Statement) -> Relation:
+    """One of them may deny the other, or say it the other way round."""
+    in_order = [token.stem for token in old.tokens] == [token.stem for token in new.tokens]
+    either_way = not _EITHER_WAY.isdisjoint(old.words) and _DIRECTED.isdisjoint(old.words)
+    if old.negative == new.negative and (in_order or either_way):
+        return Relation.SAME
+    sure = new.corrects or new.current or (old.negative != new.negative and not old.past)
+    return Relation.UPDATE if sure and _is_clear(old) else Relation.LIKELY_UPDATE
+
+
+def _without(tokens: Sequence[Token], others: Sequence[Token]) -> list[Token]:
+    """The words that the others have not."""
+    left = Counter(token.stem for token in others)
+    found = []
+    for token in tokens:
+        if left[token.stem]:
+            left[token.stem] -= 1
+        else:
+            found.append(token)
+    return found
+
+
+def _is_plain(token: Token) -> bool:
+    return not (token.numeric or token.named or token.stem in _SCOPES)
+
+
+def _is_value(tokens: Sequence[Token], said: Statement) -> bool:
+    """Whether these words are one value: together, behind what is spoken of, and no scope."""
+    between = said.words[tokens[0].at : tokens[-1].at + 1]
+    if len(between) - sum(word in ARTICLES for word in between) > len(tokens):
+        return False
+    if any(token.stem in _SCOPES for token in tokens):
+        return False
+    first, last = said.tokens.index(tokens[0]), said.tokens.index(tokens[-1])
+    identified = said.words[tokens[-1].at + 1 :][:2]
+    if identified[:1] in {("is",), ("are",)} and identified[1:] in {("the",), ("our",), ("my",)}:
+        return True
+    if first == 0 or not VERBS.isdisjoint(said.words[tokens[-1].at + 1 :]):
+        return False
+    if said.tokens[first - 1].stem in STATES and tokens[0].before:
+        return False
+    places, behind = {token.at for token in said.tokens}, said.tokens[last + 1 :]
+    if behind:
+        counted = tokens[-1].numeric and behind[0].at == tokens[-1].at + 1 and tokens[0].at - 1 not in places
+        rest = behind[1:] if counted else behind
+        return not rest or rest[0].before != "" or said.words[rest[0].at - 1] in ARTICLES
+    return tokens[0].numeric or not any(token.numeric for token in said.tokens[1:first])
+
+
+def _comparable(ours: Sequence[Token], theirs: Sequence[Token], new: Statement) -> bool:
+    """Whether two values differ, and answer the same question."""
+    one, other = (" ".join(token.raw for token in value) for value in (ours, theirs))
+    if agree(one, other) or ours[0].numeric != theirs[0].numeric:
+        return False
+    if not ours[0].numeric:
+        alike = new.changes or ours[0].before == theirs[0].before
+        return alike and max(len(ours), len(theirs)) <= LONGEST_VALUE
+    units = [{token.stem for token in value if not token.numeric} for value in (ours, theirs)]
+    return units[0] == units[1] or _measure(one) == _measure(other) != ""
+
+
+def _measure(value: str) -> str:
+    """What is measured: `time` for 5 minutes; of a day, an hour or a date, that it is one."""
+    amount = amount_of(value)
+    return amount[0] if amount else kind_of(value) if kind_of(value) in TIMES else ""
+
+
+def _certainty(old: Statement, new: Statement, ours: Sequence[Token], theirs: Sequence[Token]) -> Relation:
+    """Certain: the newer one says that it corrects or changes something, or nothing but a number differs."""
+    several = any(token.stem in _SEVERAL for token in old.tokens)
+    if new.corrects or ((new.current or new.changes) and not several):
+        return Relation.UPDATE
+    names = all(token.named or token.numeric for token in (ours[0], theirs[0]))
+    if several or (len(old.tokens) - len(ours) < LEAST_SHARED and not names):
+        return Relation.OTHER
+    wording = [
+        [word for word in said.words[: value[0].at] if word not in ARTICLES]
+        for said, value in ((old, ours), (new, theirs))
+    ]
+    number = ours[0].numeric and theirs[0].numeric and wording[0] == wording[1]
+    definite = INDEFINITE.isdisjoint(old.words[: ours[0].at])
+    plain = definite and not old.past and all(is_statement(said.text.lower()) for said in (old, new))
+    return Relation.UPDATE if number and plain else Relation.LIKELY_UPDATE
