@@ -10,6 +10,7 @@ from lore.ranking.claims import Claim, claims, contradicts, sentences
 from lore.ranking.claims.sentence import is_statement
 from lore.ranking.claims.values import TIMES, agree, amount_of, kind_of
 from lore.ranking.claims.words import ADDING, ARTICLES, POINTING
+from lore.ranking.relate import told_apart
 from lore.ranking.statement import STATES, Statement, Token, statement
 
 MOST_SENTENCES = 4
@@ -17,6 +18,8 @@ LONGEST_TEXT = 1_000
 """Characters."""
 CACHED = 2_048
 """Texts of which the parts are remembered: a search compares each of its hits with the others."""
+SHORT = 12
+"""Telling words. In a text of at most so many a word in place of another is another value."""
 WHOLE = 0.8
 """The share of an older text that must be outdated before the text as a whole is."""
 COVERED = 0.6
@@ -73,6 +76,24 @@ def compare(older: str, newer: str, *, thorough: bool = True) -> Relation:
     if outdated or Relation.LIKELY_UPDATE in found:
         return Relation.LIKELY_UPDATE
     return Relation.OTHER
+
+
+def corrects(older: str, newer: str) -> bool:
+    """Whether the newer of two texts on one thing changes a number, a name, a value or a `not`."""
+    updates = {Relation.UPDATE, Relation.LIKELY_UPDATE}
+    return told_apart(older, newer) or compare(older, newer, thorough=False) in updates
+
+
+def differ(older: str, newer: str) -> bool:
+    """Whether two texts that are alike say different things all the same."""
+    if corrects(older, newer):
+        return True
+    old, new = statement(older), statement(newer)
+    if old is None or new is None:
+        return False
+    short = max(len(old.tokens), len(new.tokens)) <= SHORT
+    changed = short and bool(old.stems - new.stems and new.stems - old.stems)
+    return changed or old.negative != new.negative
 
 
 def _candidates(new: Sequence[str], whole: str) -> Sequence[str]:

@@ -11,6 +11,8 @@ FLOOR = 0.3
 """The share of its importance that a memory never loses."""
 ACTIVATION_FADE_PER_DAY = math.log(2)
 """What a neighbour's reading lent to a memory halves every day."""
+LENT_LIMIT = 0.1
+"""What readings of its neighbours add to the relevance of a memory at most, however many they are."""
 LINK_KEPT = 0.95
 
 
@@ -65,8 +67,8 @@ def forgetting_curve(importance: float, access_count: int, days: float) -> float
 
 
 def lent(activation: float, days: float) -> float:
-    """What is left of an activation that spread from a neighbour."""
-    return activation * math.exp(-ACTIVATION_FADE_PER_DAY * days)
+    """What is left of an activation that spread from neighbours; never more than LENT_LIMIT."""
+    return min(LENT_LIMIT, activation) * math.exp(-ACTIVATION_FADE_PER_DAY * days)
 
 
 def relevance(memory: Used, now: float) -> float:

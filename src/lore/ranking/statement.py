@@ -45,6 +45,10 @@ _EVENT = re.compile(
     r"(?<!\bis)(?<!\bare)(?<!\bam)(?<!\bbe)(?<!\bbeen)(?<!\bgets)(?<!\bget)(?<!\bthe)(?<!\bThe)(?<!\ba)(?<!\bnot)"
     r" [a-z]{3,}ed\b"
 )
+_NUMBERS = frozenset(
+    """one two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty sixty hundred
+    first second third fourth fifth sixth seventh eighth ninth tenth""".split()
+)
 _REWORDED = (
     (re.compile(r"\b(?:went|goes|gone|go) (?:up|down)\b"), "changed"),
     (re.compile(r"\b[Tt]urn(?:s|ed|ing)? (on|off)\b"), r"switched \1"),
@@ -111,7 +115,7 @@ class Token:
 
     @property
     def numeric(self) -> bool:
-        return self.raw[0].isdigit() or self.raw[0] in "$€£"
+        return self.raw[0].isdigit() or self.raw[0] in "$€£" or self.stem in _NUMBERS
 
     @property
     def named(self) -> bool:
