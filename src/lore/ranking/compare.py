@@ -205,14 +205,24 @@ def _is_value(tokens: Sequence[Token], said: Statement) -> bool:
         return True
     if first == 0 or not VERBS.isdisjoint(said.words[tokens[-1].at + 1 :]):
         return False
-    if said.tokens[first - 1].stem in STATES and tokens[0].before:
+    if said.tokens[first - 1].stem in STATES and tokens[0].before and not tokens[0].numeric:
         return False
-    places, behind = {token.at for token in said.tokens}, said.tokens[last + 1 :]
+    behind = list(said.tokens[last + 1 :])
+    while behind and tokens[-1].named and behind[0].named and behind[0].at == tokens[-1].at + 1:
+        tokens = [*tokens, behind.pop(0)]  # the rest of a name
     if behind:
-        counted = tokens[-1].numeric and behind[0].at == tokens[-1].at + 1 and tokens[0].at - 1 not in places
-        rest = behind[1:] if counted else behind
+        rest = behind[1:] if _is_counted(tokens, said) else behind
         return not rest or rest[0].before != "" or said.words[rest[0].at - 1] in ARTICLES
     return tokens[0].numeric or not any(token.numeric for token in said.tokens[1:first])
+
+
+def _is_counted(tokens: Sequence[Token], said: Statement) -> bool:
+    """Whether a number counts what is behind it: `has 12 nodes`, `lasts 14 days`, not `ticket 12 fails`."""
+    behind = [token for token in said.tokens if token.at == tokens[-1].at + 1]
+    if not behind or not tokens[-1].numeric or behind[0].before:
+        return False
+    alone = all(token.at != tokens[0].at - 1 for token in said.tokens)
+    return alone or amount_of(f"{tokens[-1].raw} {behind[0].raw}") is not None
 
 
 def _comparable(ours: Sequence[Token], theirs: Sequence[Token], new: Statement) -> bool:
@@ -233,9 +243,16 @@ def _measure(value: str) -> str:
     return amount[0] if amount else kind_of(value) if kind_of(value) in TIMES else ""
 
 
+def _has_several(value: Sequence[Token], said: Statement) -> bool:
+    """Whether the verb before a value may have others beside it; a number may have its noun between."""
+    first = said.tokens.index(value[0])
+    near = said.tokens[max(0, first - (2 if value[0].numeric else 1)) : first]
+    return any(token.stem in _SEVERAL for token in near)
+
+
 def _certainty(old: Statement, new: Statement, ours: Sequence[Token], theirs: Sequence[Token]) -> Relation:
     """Certain: the newer one says that it corrects or changes something, or nothing but a number differs."""
-    several = any(token.stem in _SEVERAL for token in old.tokens)
+    several = not _is_counted(ours, old) and _has_several(ours, old)
     if new.corrects or ((new.current or new.changes) and not several):
         return Relation.UPDATE
     names = all(token.named or token.numeric for token in (ours[0], theirs[0]))

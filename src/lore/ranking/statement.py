@@ -13,7 +13,8 @@ LONGEST = 400
 _TOKEN = re.compile(r"[$€£]?[^\W_](?:[\w.,:/'’+#@-]*[\w+#])?|[,;]")
 _OPENING = re.compile(
     r"^(?:(?:small |quick )?(?:corrections?|update|edit|fix|erratum|change of plans?|news|heads[- ]up)"
-    r"\b[^:,.]{0,40}[:,.]|(?:actually|scratch that|my mistake|wait)\b[,:.;]?|no[,:;.]"
+    r"\b[^:,.]{0,40}[:,.]|no[,:;.]"
+    r"|(?:actually|scratch that|my mistake|wait|(?:it )?turns out(?: that)?)\b[,:.;]?"
     r"|(?:sorry|oops|no|i misspoke|i was wrong)\b[^:]{0,40}[:,])\s*",
     re.IGNORECASE,
 )
@@ -21,14 +22,14 @@ _NOW = re.compile(
     r"\b(?:any ?more|any longer|from now on|now|nowadays|these days|at present|currently"
     r"|as of (?:now|today|this week|the \w+|\w+)"
     r"|since (?:today|yesterday|this week|last \w+)|(?:starting|effective|beginning) (?:\w+)|recently"
-    r"|last (?:week|month|year)|this (?:week|month|year)|yesterday|today|meanwhile|already|finally)\b,?",
+    r"|last (?:week|month|year)|this (?:week|month|year)|yesterday|today|meanwhile|already|finally)\b",
     re.IGNORECASE,
 )
-_SPOKEN = re.compile(r"\b(?:instead|actually|in fact|after all|by the way|just)\b(?! of\b),?", re.IGNORECASE)
+_SPOKEN = re.compile(r"\b(?:instead|actually|in fact|after all|by the way|just)\b(?! of\b)", re.IGNORECASE)
 _SPAN = r"((?:(?!\b(?:and|but|so|to|in favou?r)\b)[^,;])*)"
 _ENDED = (
     r"instead of|rather than|in place of|no longer|used to|[Dd]o not|does not|[Dd]on't|doesn't|did away with"
-    r"|gets? rid of|got rid of|ha(?:s|ve) left|left(?= [A-Z])|g[ia]ves? up|sunset"
+    r"|no more|sold|scrapped|cancell?ed|gets? rid of|got rid of|ha(?:s|ve) left|left(?= [A-Z])|g[ia]ves? up"
     r"|(?:stop|drop)(?:s|ped)?|quit|(?:abandon|ditch)(?:s|es|ed)?"
     r"|(?:cease|remove|retire|discontinue|deprecate)[sd]?"
 )
@@ -36,7 +37,7 @@ _GONE = r"gone|history|out|(?:dropp|remov|retir|replac|abandon|discontinu|deprec
 _OVER = (
     re.compile(rf"\b(?:{_ENDED}) {_SPAN}"),
     re.compile(rf",? not {_SPAN}"),
-    re.compile(r"\b(?:replaces?|replaced|swap(?:s|ped)?) ([^,;]{1,60}?)(?= (?:with|by|for)\b|[,;]|$)"),
+    re.compile(r"\breplace[sd]? ([^,;]{1,60}?)(?= (?:with|by)\b|[,;]|$)"),
     re.compile(rf"(?:^|[,;] ?)([^,;]{{1,60}}?) (?:is|are|was|were|has been|have been) (?:{_GONE})\b"),
 )
 _FROM = re.compile(rf"\bfrom {_SPAN} to\b")
@@ -50,6 +51,7 @@ _NUMBERS = frozenset(
     first second third fourth fifth sixth seventh eighth ninth tenth""".split()
 )
 _REWORDED = (
+    (re.compile(r"\bswap(?:s|ped)? ([^,;]{1,60}?) for\b"), r"replaced \1 with"),
     (re.compile(r"\b(?:went|goes|gone|go) (?:up|down)\b"), "changed"),
     (re.compile(r"\b[Tt]urn(?:s|ed|ing)? (on|off)\b"), r"switched \1"),
     (re.compile(r"\b(?:every |each )?(hour|week|month|year)ly\b"), r"every 1 \1"),
@@ -78,7 +80,8 @@ CHANGING = frozenset(
     shorten upgrad downgrad ris ros fall fell drop shift reset rewrit renam grow grew shrink shrank becom
     becam replac revis adjust amend doubl tripl halv convert transfer relocat reassign""".split()
 )
-"""Stems of the verbs that tell a change."""
+"""Stems of the verbs that tell a change, in their past form: `raised to`, but not `raise`."""
+_IRREGULAR_PAST = frozenset("cut rose fell grew shrank became reset".split())
 _OPPOSITES = """
     on enabl activ activat | off disabl inactiv deactivat
     allow permit | forbid forbidden prohibit ban
@@ -116,6 +119,11 @@ class Token:
     @property
     def numeric(self) -> bool:
         return self.raw[0].isdigit() or self.raw[0] in "$€£" or self.stem in _NUMBERS
+
+    @property
+    def changes(self) -> bool:
+        past = self.raw.endswith("ed") or self.raw.lower() in _IRREGULAR_PAST
+        return past and self.stem in CHANGING
 
     @property
     def named(self) -> bool:
@@ -156,14 +164,14 @@ def statement(text: str) -> Statement | None:
     tokens, opposites = _tokens(words)
     lower = tuple(word.lower() for word in words)
     negations = sum(word in _NOT or "n't" in word for word in lower)
-    changes = any(token.stem in CHANGING for token in tokens)
-    telling = tuple(token for token in tokens if token.stem not in CHANGING)
+    telling = tuple(token for token in tokens if not token.changes)
+    changes = len(telling) < len(tokens)
     return Statement(
         text=line.rstrip(" .!;"),
         words=lower,
         tokens=telling,
         stems=frozenset(token.stem for token in telling),
-        over=frozenset(_over(plain, changes)),
+        over=frozenset(_over(plain, changes or _EVENT.search(plain) is not None)),
         negative=(negations + opposites) % 2 == 1,
         corrects=body != line,
         changes=changes,
@@ -187,16 +195,16 @@ def _tokens(words: Sequence[str]) -> tuple[list[Token], int]:
             state, opposite = STATES.get(stem, (stem, 0))
             opposites += opposite
             found.append(Token(state, word, before, at))
-            before, changing = "", stem in CHANGING
+            before, changing = "", found[-1].changes
     return found, opposites
 
 
-def _over(text: str, changes: bool) -> set[str]:
-    """Stems of what the text says is over; `from A to B` only where something changes."""
-    patterns = (*_OVER, _FROM) if changes else _OVER
+def _over(text: str, happened: bool) -> set[str]:
+    """Stems of what the text says is over; `from A to B` only where something has happened."""
+    patterns = (*_OVER, _FROM) if happened else _OVER
     spans = [match.group(1) for pattern in patterns for match in pattern.finditer(text)]
     tokens = [token for span in spans for token in _tokens(_TOKEN.findall(span))[0]]
-    return {token.stem for token in tokens if token.stem not in CHANGING}
+    return {token.stem for token in tokens if not token.changes}
 
 
 def stem_of(word: str) -> str:
