@@ -11,7 +11,7 @@ from lore.ranking.claims.sentence import is_statement
 from lore.ranking.claims.values import TIMES, agree, amount_of, kind_of
 from lore.ranking.claims.words import ADDING, ARTICLES, POINTING
 from lore.ranking.relate import told_apart
-from lore.ranking.statement import STATES, Statement, Token, statement
+from lore.ranking.statement import STATES, Statement, Token, statement, stem_of
 
 MOST_SENTENCES = 4
 LONGEST_TEXT = 1_000
@@ -26,9 +26,10 @@ COVERED = 0.6
 """The share of an older statement's words that a newer one repeats when it says that a part is over."""
 
 _SEVERAL = frozenset(
-    """lik lov enjoy know speak visit read watch play support contain includ own see saw buy bought fix
-    add test hav want need learn find found say said tell told know mention discuss cover offer provid writ
-    show report contact call invit eat drink collect handl accept hat dislik log fail""".split()
+    stem_of(verb)
+    for verb in """like love enjoy know speak visit read watch play support contain include own see saw buy
+    bought fix add test learn find say tell mention discuss cover offer provide write show report contact
+    call invite eat drink collect handle accept hate dislike log fail study""".split()
 )
 """Stems of the verbs that have several objects side by side."""
 _SCOPES = frozenset(
@@ -36,6 +37,7 @@ _SCOPES = frozenset(
     weekday weekdays weekend weekends""".split()
 )
 _EITHER_WAY = frozenset("is are was were and or".split())
+_CONTRARY = frozenset("under over above below before after".split())
 _DIRECTED = frozenset("over than to before after from".split())
 INDEFINITE = frozenset("a an some one another each any".split())
 OWNERS = frozenset({"their", "his", "her", "its", "your"})
@@ -110,11 +112,20 @@ def _compared(older: str, newer: str, thorough: bool) -> Relation:
     old, new = statement(older), statement(newer)
     if old is None or new is None or 3 * len(old.stems & (new.stems | new.over)) < len(old.stems):
         return Relation.OTHER
+    if _opposed(old, new):
+        return Relation.OTHER
     found = _best([_over(old, new), _by_difference(old, new)])
     if not thorough or found in {Relation.UPDATE, Relation.SAME}:
         return found
     claimed = any(contradicts(one, other) for one in _claims(older) for other in _claims(newer))
     return Relation.UPDATE if claimed else found
+
+
+def _opposed(old: Statement, new: Statement) -> bool:
+    """Whether both speak of the same with another relation to it: `under 18`, `over 18`."""
+    ours = {token.stem: token.before for token in old.tokens if token.before}
+    pairs = [(ours[token.stem], token.before) for token in new.tokens if token.before and token.stem in ours]
+    return any(one != other and not _CONTRARY.isdisjoint((one, other)) for one, other in pairs)
 
 
 def _over(old: Statement, new: Statement) -> Relation:
@@ -124,7 +135,7 @@ def _over(old: Statement, new: Statement) -> Relation:
         return Relation.OTHER
     last = max(at for at, token in enumerate(old.tokens) if token.stem in new.over)
     passed_over = [at for at, token in enumerate(old.tokens) if token.stem not in theirs]
-    about_the_same = len(ours & theirs) >= COVERED * len(ours)
+    about_the_same = len(ours & theirs) >= COVERED * len(ours) and 0 not in passed_over
     if not about_the_same or any(at > last or not _is_plain(old.tokens[at]) for at in passed_over):
         return Relation.OTHER
     narrower = any(
@@ -158,12 +169,24 @@ def _by_difference(old: Statement, new: Statement) -> Relation:
         return Relation.OTHER
     if new.changes and len(ours) > 1 and _is_plain(ours[0]) and ours[0] is not old.tokens[0]:
         ours = ours[1:]  # the verb: `ships on June 14` was said, `was postponed to June 28` is
+    ours, theirs = _with_number(ours, old, theirs, new)
     if _is_value(ours, old) and _is_value(theirs, new) and _comparable(ours, theirs, new):
         return _certainty(old, new, ours, theirs)
     briefer = new.changes and len(ours) > 1 and _is_plain(ours[0]) and ours[0] is old.tokens[0]
     if briefer and _is_value(ours[1:], old) and _is_value(theirs, new) and _comparable(ours[1:], theirs, new):
         return Relation.LIKELY_UPDATE
     return Relation.OTHER
+
+
+def _with_number(
+    ours: list[Token], old: Statement, theirs: list[Token], new: Statement
+) -> tuple[list[Token], list[Token]]:
+    """Each value with the number before it: of `1 week` and `1 day` only the units differ."""
+    before = [
+        [token for token in said.tokens if token.at == value[0].at - 1 and token.numeric]
+        for value, said in ((ours, old), (theirs, new))
+    ]
+    return ([*before[0], *ours], [*before[1], *theirs]) if all(before) else (ours, theirs)
 
 
 def _same_words(old: Statement, new: Statement) -> Relation:
@@ -211,7 +234,7 @@ def _is_value(tokens: Sequence[Token], said: Statement) -> bool:
     while behind and tokens[-1].named and behind[0].named and behind[0].at == tokens[-1].at + 1:
         tokens = [*tokens, behind.pop(0)]  # the rest of a name
     if behind:
-        rest = behind[1:] if _is_counted(tokens, said) else behind
+        rest = behind[1:] if _is_counted(tokens, said) or _may_count(tokens, said) else behind
         return not rest or rest[0].before != "" or said.words[rest[0].at - 1] in ARTICLES
     return tokens[0].numeric or not any(token.numeric for token in said.tokens[1:first])
 
@@ -223,6 +246,14 @@ def _is_counted(tokens: Sequence[Token], said: Statement) -> bool:
         return False
     alone = all(token.at != tokens[0].at - 1 for token in said.tokens)
     return alone or amount_of(f"{tokens[-1].raw} {behind[0].raw}") is not None
+
+
+def _may_count(tokens: Sequence[Token], said: Statement) -> bool:
+    """Whether a number may count what is behind it: the word before it is not the subject."""
+    behind = said.words[tokens[-1].at + 1 :][:1]
+    return (
+        tokens[-1].numeric and tokens[0].at - 1 > said.tokens[0].at and bool(behind) and behind[0][-1] == "s"
+    )
 
 
 def _comparable(ours: Sequence[Token], theirs: Sequence[Token], new: Statement) -> bool:
@@ -246,17 +277,18 @@ def _measure(value: str) -> str:
 def _has_several(value: Sequence[Token], said: Statement) -> bool:
     """Whether the verb before a value may have others beside it; a number may have its noun between."""
     first = said.tokens.index(value[0])
-    near = said.tokens[max(0, first - (2 if value[0].numeric else 1)) : first]
-    return any(token.stem in _SEVERAL for token in near)
+    near = said.tokens[max(1, first - (2 if value[0].numeric else 1)) : first]
+    having = not value[0].numeric and not {"has", "have"}.isdisjoint(said.words[: value[0].at][-2:])
+    return having or any(token.stem in _SEVERAL for token in near)
 
 
 def _certainty(old: Statement, new: Statement, ours: Sequence[Token], theirs: Sequence[Token]) -> Relation:
     """Certain: the newer one says that it corrects or changes something, or nothing but a number differs."""
     several = not _is_counted(ours, old) and _has_several(ours, old)
-    if new.corrects or ((new.current or new.changes) and not several):
+    if new.corrects or new.changes or (new.current and not several):
         return Relation.UPDATE
     names = all(token.named or token.numeric for token in (ours[0], theirs[0]))
-    if several or (len(old.tokens) - len(ours) < LEAST_SHARED and not names):
+    if several or old.event or (len(old.tokens) - len(ours) < LEAST_SHARED and not names):
         return Relation.OTHER
     wording = [
         [word for word in said.words[: value[0].at] if word not in ARTICLES]

@@ -21,7 +21,7 @@ _OPENING = re.compile(
 _NOW = re.compile(
     r"\b(?:any ?more|any longer|from now on|now|nowadays|these days|at present|currently"
     r"|as of (?:now|today|this week|the \w+|\w+)"
-    r"|since (?:today|yesterday|this week|last \w+)|(?:starting|effective|beginning) (?:\w+)|recently"
+    r"|since (?:today|yesterday|this week|last \w+|the \w+)|(?:starting|effective|beginning) (?:\w+)|recently"
     r"|last (?:week|month|year)|this (?:week|month|year)|yesterday|today|meanwhile|already|finally)\b",
     re.IGNORECASE,
 )
@@ -44,7 +44,7 @@ _FROM = re.compile(rf"\bfrom {_SPAN} to\b")
 _FORMER = re.compile(r"\b(?:used to|formerly|previously|was once)\b", re.IGNORECASE)
 _EVENT = re.compile(
     r"(?<!\bis)(?<!\bare)(?<!\bam)(?<!\bbe)(?<!\bbeen)(?<!\bgets)(?<!\bget)(?<!\bthe)(?<!\bThe)(?<!\ba)(?<!\bnot)"
-    r" [a-z]{3,}ed\b"
+    r" [a-z]{3,}ed\b|^[A-Z][a-z]{2,}ed\b"
 )
 _NUMBERS = frozenset(
     """one two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty sixty hundred
@@ -56,6 +56,8 @@ _REWORDED = (
     (re.compile(r"\b[Tt]urn(?:s|ed|ing)? (on|off)\b"), r"switched \1"),
     (re.compile(r"\b(?:every |each )?(hour|week|month|year)ly\b"), r"every 1 \1"),
     (re.compile(r"\bdaily\b"), "every 1 day"),
+    (re.compile(r"\bnoon\b"), "12 pm"),
+    (re.compile(r"\bmidnight\b"), "12 am"),
 )
 _WAYS = frozenset({"up", "down", "back", "over"})
 _PAST = frozenset(
@@ -76,12 +78,12 @@ _IGNORED = (
 )
 """Words by which two statements about the same thing may differ."""
 CHANGING = frozenset(
-    """rais lower bump cut increas decreas reduc chang updat mov switch migrat postpon reschedul extend
-    shorten upgrad downgrad ris ros fall fell drop shift reset rewrit renam grow grew shrink shrank becom
-    becam replac revis adjust amend doubl tripl halv convert transfer relocat reassign""".split()
+    """raised lowered bumped cut increased decreased reduced changed updated moved switched migrated
+    postponed rescheduled extended shortened upgraded downgraded rose fell dropped shifted reset rewritten
+    renamed grew shrank became replaced revised adjusted amended doubled tripled halved converted transferred
+    relocated reassigned ported promoted delayed""".split()
 )
-"""Stems of the verbs that tell a change, in their past form: `raised to`, but not `raise`."""
-_IRREGULAR_PAST = frozenset("cut rose fell grew shrank became reset".split())
+"""Verbs that tell a change, in their past form: `raised to`, but not `raise`."""
 _OPPOSITES = """
     on enabl activ activat | off disabl inactiv deactivat
     allow permit | forbid forbidden prohibit ban
@@ -122,8 +124,7 @@ class Token:
 
     @property
     def changes(self) -> bool:
-        past = self.raw.endswith("ed") or self.raw.lower() in _IRREGULAR_PAST
-        return past and self.stem in CHANGING
+        return self.raw.lower() in CHANGING
 
     @property
     def named(self) -> bool:
@@ -135,7 +136,8 @@ class Statement:
     """words: all of them in lower case. tokens: the telling ones, but for verbs of change.
 
     over: stems of what it says is over. corrects: it opens as a correction. changes: its verb tells a
-    change ("was raised to"). current: it says that it holds now. past: it tells of what was.
+    change ("was raised to"). current: it says that it holds now. past: it tells of what was. event: it tells
+    what somebody did once.
     """
 
     text: str
@@ -148,6 +150,7 @@ class Statement:
     changes: bool
     current: bool
     past: bool
+    event: bool
 
 
 @lru_cache(maxsize=2_048)
@@ -166,17 +169,19 @@ def statement(text: str) -> Statement | None:
     negations = sum(word in _NOT or "n't" in word for word in lower)
     telling = tuple(token for token in tokens if not token.changes)
     changes = len(telling) < len(tokens)
+    happened = _EVENT.search(plain) is not None
     return Statement(
         text=line.rstrip(" .!;"),
         words=lower,
         tokens=telling,
         stems=frozenset(token.stem for token in telling),
-        over=frozenset(_over(plain, changes or _EVENT.search(plain) is not None)),
+        over=frozenset(_over(plain, changes or happened)),
         negative=(negations + opposites) % 2 == 1,
         corrects=body != line,
         changes=changes,
         current=_NOW.search(body) is not None or "new" in words,
-        past=not _PAST.isdisjoint(lower) or bool(_FORMER.search(plain) or _EVENT.search(plain)),
+        past=not _PAST.isdisjoint(lower) or _FORMER.search(plain) is not None,
+        event=happened,
     )
 
 
