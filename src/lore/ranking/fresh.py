@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from lore.names import VERBS, stems
 from lore.ranking.compare import Relation, compare
@@ -16,6 +17,16 @@ OF_THE_PAST = re.compile(
 )
 
 
+class _Told(NamedTuple):
+    """A memory that was found, its words and what stays of the telling ones."""
+
+    id: str
+    text: str
+    at: float
+    words: list[str]
+    stems: frozenset[str]
+
+
 def lifted(
     question: str, ranked: Sequence[tuple[str, str, float]], scores: Mapping[str, float]
 ) -> dict[str, float]:
@@ -27,26 +38,27 @@ def lifted(
     if OF_THE_PAST.search(question):
         return {}
     asked = stems(words(question))
-    told = [(id, text, words(text), at) for id, text, at in ranked]
+    told = [_Told(id, text, at, found := words(text), stems(found)) for id, text, at in ranked]
     risen: dict[str, float] = {}
-    for id, text, new_words, at in told:
+    for newer in told:
         older = [
-            scores[other]
-            for other, earlier, old_words, then in told
-            if then < at
-            and scores[other] > scores[id]
-            and (_same_but_for_value(new_words, old_words, asked) or _updates(earlier, text, asked))
+            scores[older.id]
+            for older in told
+            if older.at < newer.at
+            and scores[older.id] > scores[newer.id]
+            and not older.stems.isdisjoint(newer.stems)
+            and (_same_but_for_value(newer.words, older.words, asked) or _updates(older, newer, asked))
         ]
         if older:
-            risen[id] = max(older)
+            risen[newer.id] = max(older)
     return risen
 
 
-def _updates(older: str, newer: str, asked: frozenset[str]) -> bool:
-    relation = compare(older, newer, thorough=False)
+def _updates(older: _Told, newer: _Told, asked: frozenset[str]) -> bool:
+    relation = compare(older.text, newer.text, thorough=False)
     if relation is not Relation.LIKELY_UPDATE:
         return relation is Relation.UPDATE
-    return asked.isdisjoint(stems(words(older)) ^ stems(words(newer)))
+    return asked.isdisjoint(older.stems ^ newer.stems)
 
 
 def _same_but_for_value(one: Sequence[str], other: Sequence[str], asked: frozenset[str]) -> bool:
