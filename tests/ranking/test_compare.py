@@ -2,6 +2,7 @@
 
 import pytest
 
+from bench.corrections import Pair, read
 from lore.ranking.compare import Relation, compare
 from tests.ranking.claim_pairs import COMPATIBLE, LAST_COMPATIBLE, MORE_COMPATIBLE
 
@@ -86,3 +87,16 @@ def test_the_same_statement_in_another_order_or_spelling_is_the_same(older: str,
 def test_a_text_of_which_one_sentence_is_outdated_is_not_certainly_outdated_as_a_whole() -> None:
     older = "Deploys run on Fridays at noon. The port is 80."
     assert compare(older, "The port is 81.") is Relation.LIKELY_UPDATE
+
+
+def test_of_the_pairs_of_the_bench_most_corrections_are_certain_and_nothing_else_is() -> None:
+    certain = {
+        kind: [pair for pair in read() if pair.contradicts == kind and is_update(pair)]
+        for kind in (True, False)
+    }
+    assert len(certain[True]) >= 43
+    assert certain[False] == []
+
+
+def is_update(pair: Pair) -> bool:
+    return compare(pair.older, pair.newer) is Relation.UPDATE

@@ -216,7 +216,8 @@ def _fresh_first(hits: list[Hit], question: str) -> list[Hit]:
     """Of what says the same but for the value, the newest first."""
     ranked = [(hit.memory.id, hit.memory.content, hit.memory.created_at) for hit in hits[:COMPARED]]
     scores = {hit.memory.id: hit.score for hit in hits[:COMPARED]}
-    return _moved(hits, lifted(question, ranked, scores), "fresh")
+    spoken = {hit.memory.id for hit in hits[:COMPARED] if hit.memory.kind in VERBATIM}
+    return _moved(hits, lifted(question, ranked, scores, spoken), "fresh")
 
 
 def _without_repeats(hits: list[Hit]) -> list[Hit]:

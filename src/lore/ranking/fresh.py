@@ -1,7 +1,7 @@
 """Fresh: where a newer memory updates an older one, the newer one is asked for."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from lore.names import VERBS, stems
@@ -28,12 +28,16 @@ class _Told(NamedTuple):
 
 
 def lifted(
-    question: str, ranked: Sequence[tuple[str, str, float]], scores: Mapping[str, float]
+    question: str,
+    ranked: Sequence[tuple[str, str, float]],
+    scores: Mapping[str, float],
+    spoken: Collection[str] = (),
 ) -> dict[str, float]:
     """Which scores rise, and to what: each to that of the best older one that it updates.
 
     ranked: (id, text, time). Nothing rises where the question asks for the past. What is likely an update
-    but not certainly one keeps its place where the question names what differs.
+    but not certainly one keeps its place where the question names what differs. spoken: the ids of turns of
+    conversations; who speaks says "I", so that only what is certain counts.
     """
     if OF_THE_PAST.search(question):
         return {}
@@ -47,16 +51,18 @@ def lifted(
             if older.at < newer.at
             and scores[older.id] > scores[newer.id]
             and not older.stems.isdisjoint(newer.stems)
-            and (_same_but_for_value(newer.words, older.words, asked) or _updates(older, newer, asked))
+            and (
+                _same_but_for_value(newer.words, older.words, asked) or _updates(older, newer, asked, spoken)
+            )
         ]
         if older:
             risen[newer.id] = max(older)
     return risen
 
 
-def _updates(older: _Told, newer: _Told, asked: frozenset[str]) -> bool:
+def _updates(older: _Told, newer: _Told, asked: frozenset[str], spoken: Collection[str]) -> bool:
     relation = compare(older.text, newer.text, thorough=False)
-    if relation is not Relation.LIKELY_UPDATE:
+    if relation is not Relation.LIKELY_UPDATE or older.id in spoken or newer.id in spoken:
         return relation is Relation.UPDATE
     return asked.isdisjoint(older.stems ^ newer.stems)
 
