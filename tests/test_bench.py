@@ -126,6 +126,14 @@ def test_facts_finds_the_newest_first_after_consolidation(tmp_path: Path) -> Non
     assert sum(pool["consolidation"]["counts"]["contradictions_resolved"] for pool in figures["pools"]) == 3
 
 
+def test_corrections_puts_the_newer_statement_first_and_supersedes_nothing_else(tmp_path: Path) -> None:
+    report = tmp_path / "corrections.json"
+    run("bench.corrections", "--model", "hash", "--seen", "--json", str(report))
+    figures = json.loads(report.read_text())
+    assert figures["contradicting seen"]["right before"] >= 80
+    assert figures["compatible seen"]["superseded"] == 0
+
+
 def test_consolidate_times_every_phase_of_three_nights(tmp_path: Path) -> None:
     report = tmp_path / "consolidate.json"
     run("bench.consolidate", "--sizes", "100,200", "--sessions", "2", "--json", str(report))

@@ -140,8 +140,10 @@ class Draft:
     root if their likeness is above this number; otherwise the draft becomes a root itself. at_once: findable
     by meaning when it is kept, where no background runs that sees to it soon. unique_title: refused as a
     Duplicate if a memory of this kind in the same namespace is called the same. ties: links to begin with; an
-    empty source is this memory. updates_above: also tied, as their update, to the memories whose likeness is
-    above this. project: None leaves it to the place where it is written.
+    empty source is this memory. updates_above: also tied, as their update, to memories of which it changes a
+    value or repeats the words, if their likeness is above this. once: where the same text of this kind, type,
+    title and project is kept already, that memory stands and a use of it is counted. project: None leaves it
+    to the place where it is written.
     """
 
     content: str
@@ -165,6 +167,7 @@ class Draft:
     metadata: Mapping[str, Any] = field(default_factory=dict)
     ties: tuple["Tie", ...] = ()
     updates_above: float | None = None
+    once: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

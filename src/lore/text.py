@@ -59,6 +59,11 @@ def words(text: str) -> list[str]:
     return _WORD.findall(text.lower())
 
 
+def folded(text: str) -> str:
+    """The text without case and with single spaces: two texts that are folded alike are the same text."""
+    return " ".join(text.lower().split())
+
+
 def terms(question: str) -> list[str]:
     """The distinct words worth looking up; when all are stop words, all of them."""
     distinct = list(dict.fromkeys(words(question)))

@@ -176,6 +176,12 @@ def test_a_text_can_come_from_standard_input(run: Command) -> None:
     assert run.document("search", "lines")["hits"][0]["memory"]["content"] == "two\nlines"
 
 
+def test_a_text_that_was_remembered_before_is_the_same_memory(run: Command) -> None:
+    first, again = (run.document("remember", text) for text in ("the same", "The  same"))
+    assert again["id"] == first["id"]
+    assert run("remember", "the same").stdout.startswith("Remembered before ")
+
+
 @pytest.mark.parametrize("bytes", [b"", b"\n", b"\xff\xfe", b"a\0b", b"x" * 60_000])
 def test_input_that_cannot_be_kept_is_refused(run: Command, bytes: bytes) -> None:
     assert run("remember", "-", code=1, input=bytes).stderr.startswith("lore: content ")

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from lore.model import Trace
 from lore.ranking.decay import (
     DAY_SECONDS,
+    LENT_LIMIT,
     days_since,
     fade,
     fade_per_day,
@@ -108,10 +109,16 @@ def test_the_last_reading_restarts_the_curve() -> None:
 
 
 def test_what_a_neighbour_lent_halves_every_day() -> None:
-    woken = replace(trace(), activation=0.2, activated_at=NOW)
+    woken = replace(trace(), activation=0.1, activated_at=NOW)
     later = NOW + DAY_SECONDS
-    assert relevance(woken, NOW) == pytest.approx(0.3 + 0.2)
-    assert relevance(woken, later) == pytest.approx(forgetting_curve(0.5, 0, 1) + 0.1)
+    assert relevance(woken, NOW) == pytest.approx(0.3 + 0.1)
+    assert relevance(woken, later) == pytest.approx(forgetting_curve(0.5, 0, 1) + 0.05)
+
+
+def test_many_readings_of_neighbours_lend_no_more_than_the_limit() -> None:
+    assert relevance(replace(trace(), activation=1.0, activated_at=NOW), NOW) == pytest.approx(
+        0.3 + LENT_LIMIT
+    )
 
 
 @given(IMPORTANCES, COUNTS, DAYS, st.floats(0, 1))

@@ -154,7 +154,7 @@ def test_what_is_only_similar_is_not_updated(lore: Lore) -> None:
     saved(lore, "The standup is every weekday at nine")
     content = "The standup is every weekday at ten in the kitchen"
     [match] = lore.similar(content)
-    assert 0.5 < match.meaning < UPDATES_ABOVE
+    assert match.meaning > UPDATES_ABOVE, "likeness alone makes no update"
     assert call(lore, "memory_save", content=content)["linked"] == []
 
 

@@ -11,6 +11,7 @@ from lore.engine.sense import Sense
 from lore.errors import NotFound, Unavailable
 from lore.model import Memory
 from lore.ranking.cluster import Distances, clustered, contained, containment
+from lore.ranking.compare import corrects
 from lore.store import Reader
 from lore.vectors import Vector
 
@@ -97,7 +98,8 @@ def repeated(
     for at, text in enumerate(texts):
         best = int(np.argmax(cosines[at]))
         close = sense.likeness(float(cosines[at, best])) >= MEANING_THRESHOLD
-        if close or contained(text, known[best].content, CONTAINMENT_THRESHOLD):
+        alike = close or contained(text, known[best].content, CONTAINMENT_THRESHOLD)
+        if alike and not corrects(known[best].content, text):
             found.append(text)
     return found, dict(zip(texts, new, strict=True))
 

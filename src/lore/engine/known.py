@@ -1,12 +1,14 @@
-"""known: what resembles a draft → the one that it repeats, and the one next to it that is worth a tie."""
+"""known: what resembles a draft → the one that it repeats, the one that it updates, and those next to it."""
 
-from collections.abc import Container
-from dataclasses import dataclass
+from collections.abc import Container, Sequence
+from dataclasses import dataclass, replace
+from itertools import count
 
 from lore.engine.sense import Sense
 from lore.engine.similar import similar
 from lore.model import Draft, Filter, Match, Memory
-from lore.ranking.relate import shared_words, twinness
+from lore.ranking.compare import Relation, compare, corrects, differ
+from lore.ranking.relate import NUMBER, shared_words, twinness
 from lore.store import Reader
 from lore.text import passage_of, terms
 
@@ -18,10 +20,16 @@ COMPARED_CHARACTERS = 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
-    """What there was before a draft was kept. twin: what it would repeat, and how nearly (0 to 1)."""
+    """What there was before a draft was kept. twin: what it would repeat, and how nearly (0 to 1).
 
+    updated: what it corrects. title: the one to keep it under; its own, or one that is free where a memory
+    that says something else has its own.
+    """
+
+    title: str
     twin: Memory | None = None
     twinness: float = 0.0
+    updated: Memory | None = None
     neighbours: tuple[Match, ...] = ()
 
     def nearest(self, least: float, besides: Container[str] = ()) -> Match | None:
@@ -31,15 +39,44 @@ class Known:
 
 
 def known(draft: Draft, *, reader: Reader, sense: Sense, limit: int, twin_at: float) -> Known:
-    """Look before keeping: the same title repeats for certain, else meaning and words decide together."""
-    if namesake := namesake_of(draft, reader):
-        return Known(twin=namesake, twinness=1.0)
+    """Look before keeping: the same title repeats for certain, else meaning and words decide together.
+
+    What differs in a number, a name, a value or a "not" is no repetition, however alike it is.
+    """
+    namesake = namesake_of(draft, reader)
+    if namesake is not None and not corrects(namesake.content, draft.content):
+        return Known(title=draft.title, twin=namesake, twinness=1.0)
+    title = draft.title if namesake is None else _free_title(draft, reader)
     matches = similar(_told(draft), reader=reader, sense=sense, where=Filter(kinds=KNOWLEDGE), limit=limit)
-    alike = {match.memory.id: twinness(match.meaning, _words_in_common(draft, match)) for match in matches}
-    best = max(matches, key=lambda match: alike[match.memory.id], default=None)
-    if best is None or alike[best.memory.id] < twin_at:
-        return Known(neighbours=tuple(matches))
-    return Known(twin=best.memory, twinness=alike[best.memory.id], neighbours=tuple(matches))
+    alike = {
+        match.memory.id: twinness(match.meaning, _words_in_common(draft, match))
+        for match in matches
+        if not _differs(draft, match.memory)
+    }
+    best = max(alike, key=alike.__getitem__, default="")
+    neighbours = tuple(matches)
+    if not best or alike[best] < twin_at:
+        updated = _updated(draft, [match.memory for match in matches])
+        return Known(title=title, updated=updated or namesake, neighbours=neighbours)
+    twin = next(match.memory for match in matches if match.memory.id == best)
+    return Known(title=title, twin=twin, twinness=alike[best], neighbours=neighbours)
+
+
+def _differs(draft: Draft, memory: Memory) -> bool:
+    ours, theirs = (set(NUMBER.findall(title)) for title in (draft.title, memory.title))
+    renumbered = ours != theirs and bool(draft.title and memory.title)
+    return renumbered or differ(memory.content, draft.content)
+
+
+def _updated(draft: Draft, memories: Sequence[Memory]) -> Memory | None:
+    """The most similar one that the draft certainly updates."""
+    return next((old for old in memories if compare(old.content, draft.content) is Relation.UPDATE), None)
+
+
+def _free_title(draft: Draft, reader: Reader) -> str:
+    """The draft's title with the first number that nobody has: `Rate limit (2)`."""
+    numbered = (f"{draft.title} ({number})" for number in count(2))
+    return next(title for title in numbered if namesake_of(replace(draft, title=title), reader) is None)
 
 
 def _words_in_common(draft: Draft, match: Match) -> float:

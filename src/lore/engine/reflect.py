@@ -10,10 +10,13 @@ from lore.engine.link import made
 from lore.engine.sense import Sense
 from lore.errors import Invalid
 from lore.model import Cause, Draft, Filter, Link, Memory, Tie, new_id
+from lore.ranking.compare import corrects
 from lore.store import Reader, Store, Writer
 from lore.text import clean, storable, title_of
 
 KIND, TYPE = "reflection", "session"
+UPDATE = "supersedes"
+"""The relation of a lesson to the memory that it corrects."""
 SESSION_LIMIT_BYTES = 500
 LESSONS_LIMIT = 200
 
@@ -78,7 +81,7 @@ def reflect(
     if earlier := _earlier(reflection.session, reader):
         return Reflected(memory=earlier, again=True)
     account = _account_of(reflection, namespace, now)
-    notes, learned = _learn(reflection, reader, sense, namespace, now, twin_at)
+    notes, learned, updates = _learn(reflection, reader, sense, namespace, now, twin_at)
     memories = [account, *notes]
 
     with store.transaction(namespace, cause, now) as writer:
@@ -88,8 +91,14 @@ def reflect(
         learned = [_duplicate(item, taken) if item.title in taken else item for item in learned]
         writer.put([memory for memory in memories if memory.id == account.id or memory.title not in taken])
         ties = {(item.id, item.relation): item for item in learned if item.outcome != "error"}
-        there = writer.get([id for id, _ in ties])
-        writer.put_links([_tie(id, relation, account.id, cause, now) for id, relation in ties if id in there])
+        ends = [(id, relation, account.id) for id, relation in ties]
+        ends += [(id, UPDATE, older) for id, older in updates.items()]
+        there = writer.get({id for source, _, target in ends for id in (source, target)})
+        writer.put_links(
+            _tie(source, relation, target, cause, now)
+            for source, relation, target in ends
+            if source in there and target in there
+        )
         stored = writer.get([account.id])[account.id]
     return Reflected(memory=stored, learned=tuple(learned))
 
@@ -133,10 +142,14 @@ def _account_of(reflection: Reflection, namespace: str, now: float) -> Memory:
 
 def _learn(
     reflection: Reflection, reader: Reader, sense: Sense, namespace: str, now: float, twin_at: float
-) -> tuple[list[Memory], list[Learned]]:
-    """The notes to keep, and what becomes of every lesson; a lesson told twice is one note."""
+) -> tuple[list[Memory], list[Learned], dict[str, str]]:
+    """The notes to keep, what becomes of every lesson, and which memory each note updates.
+
+    A lesson told twice is one note.
+    """
     notes: dict[str, Memory] = {}
     learned: list[Learned] = []
+    updates: dict[str, str] = {}
     for lesson in reflection.lessons:
         title = title_of(lesson.text)
         told = {"title": title, "relation": lesson.relation}
@@ -145,15 +158,19 @@ def _learn(
         except Invalid as mistake:
             learned.append(Learned(id="", outcome="error", why=str(mistake), **told))
             continue
-        twin = notes.get(title)
-        if twin is None:
-            twin = known(draft, reader=reader, sense=sense, limit=5, twin_at=twin_at).twin
+        before = known(draft, reader=reader, sense=sense, limit=5, twin_at=twin_at)
+        told["title"] = title = before.title
+        while title in notes and corrects(notes[title].content, draft.content):
+            told["title"] = title = f"{title} (2)"
+        twin = notes.get(title) or before.twin
         if twin is not None:
             learned.append(Learned(id=twin.id, outcome="duplicate", **told))
             continue
         notes[title] = _note_of(lesson, title, reflection, namespace, now)
         learned.append(Learned(id=notes[title].id, outcome="inserted", **told))
-    return list(notes.values()), learned
+        if before.updated is not None:
+            updates[notes[title].id] = before.updated.id
+    return list(notes.values()), learned, updates
 
 
 def _taken(notes: list[Memory], namespace: str, writer: Writer) -> dict[str, str]:

@@ -7,11 +7,13 @@ from typing import Any
 
 from lore.engine.link import check_tie, made, tied
 from lore.engine.sense import Sense
+from lore.engine.use import count_use
 from lore.errors import Duplicate, Invalid, NotFound
 from lore.model import VERBATIM, Cause, Draft, Filter, Memory, Tie, new_id
+from lore.ranking.compare import Relation, compare
 from lore.ranking.graph import bond
 from lore.store import Reader, Store, Writer
-from lore.text import clean, passage_of, preview, storable
+from lore.text import clean, folded, passage_of, preview, storable, terms
 from lore.vectors import Vector
 
 TITLE_LIMIT_BYTES = 1_000
@@ -22,8 +24,12 @@ ABOUT_THE_USER = frozenset({"preference", "identity"})
 """Types of what is true of a person, whatever the person works on."""
 EVERYWHERE = frozenset({"entity", "observation"})
 """Kinds of what has the same name in every project."""
-UPDATES_LIMIT = 10
+UPDATES_LIMIT = 3
 """How many memories a new one is taken to be the update of, at most."""
+COMPARED = 10
+"""How many of the nearest memories a new one is compared with to see what it updates."""
+SAME_TEXT_AMONG = 20
+"""How many of the best matches by words are looked at for the same text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +56,8 @@ def remember(
 ) -> list[Memory]:
     """Keep all of them or none; findable by words when this returns, by meaning soon after.
 
-    project: where they are written; a draft may say otherwise.
+    project: where they are written; a draft may say otherwise. A draft that is kept `once` gives the memory
+    that was there before, which has at least one use; a new memory has none.
     """
     if len(drafts) > DRAFTS_LIMIT:
         raise Invalid(f"{len(drafts):,} memories at once; at most {DRAFTS_LIMIT:,}")
@@ -60,20 +67,41 @@ def remember(
 
     memories = [_memory_of(item.draft, namespace, project, now) for item in placed]
     with store.transaction(namespace, cause, now) as writer:
-        _refuse_same_titles([item.draft for item in placed], namespace, writer)
-        kept = writer.put(memories)
-        for memory, item in zip(memories, placed, strict=True):
+        pairs = list(zip(memories, placed, strict=True))
+        before = [_kept_before(memory, item.draft, writer) for memory, item in pairs]
+        new = [pair for pair, id in zip(pairs, before, strict=True) if id is None]
+        _refuse_same_titles([item.draft for _, item in new], namespace, writer)
+        kept = writer.put([memory for memory, _ in new])
+        for memory, item in new:
             if item.parent is not None:
                 _attach(memory.id, item.parent, writer, cause, now)
             _bind(memory.id, item, writer, cause, now)
-        vectors = {
-            m.id: item.vector for m, item in zip(memories, placed, strict=True) if item.vector is not None
-        }
+        for id, item in zip(before, placed, strict=True):
+            if id is not None:
+                _bind(id, replace(item, updates=()), writer, cause, now)
+        vectors = {memory.id: item.vector for memory, item in new if item.vector is not None}
         writer.put_vectors(sense.model, vectors)
-        if any(item.parent is not None or item.draft.ties for item in placed):  # their depths have changed
-            kept = list(writer.get([memory.id for memory in memories]).values())
-    stored = {memory.id: memory for memory in kept}
-    return [stored[memory.id] for memory in memories]
+        if any(item.parent is not None or item.draft.ties for _, item in new):  # their depths have changed
+            kept = list(writer.get([memory.id for memory, _ in new]).values())
+    repeated = [id for id in before if id is not None]
+    count_use(repeated, store=store, now=now)
+    stored = {memory.id: memory for memory in kept} | reader.get(repeated)
+    return [stored[id or memory.id] for id, memory in zip(before, memories, strict=True)]
+
+
+def _kept_before(memory: Memory, draft: Draft, writer: Writer) -> str | None:
+    """The id of the memory that has the same text; inside the transaction, so that two cannot both be new."""
+    if not draft.once:
+        return None
+    where = Filter(kinds=frozenset({memory.kind}), namespaces=frozenset({memory.namespace}))
+    found = writer.get(writer.matching(terms(memory.content), SAME_TEXT_AMONG, where))
+    parents = writer.parents(found) if draft.parent is not None else {}
+    wanted = (folded(memory.content), folded(memory.title), memory.type, memory.project)
+    for id, known in found.items():
+        same = (folded(known.content), folded(known.title), known.type, known.project) == wanted
+        if same and (draft.parent is None or parents.get(id) == draft.parent):
+            return id
+    return None
 
 
 def _check(draft: Draft) -> None:
@@ -141,16 +169,23 @@ def _home(draft: Draft, vector: Vector, reader: Reader, sense: Sense) -> str | N
 
 
 def _updates(draft: Draft, vector: Vector, reader: Reader, sense: Sense) -> tuple[Tie, ...]:
-    """Ties to what says nearly the same; not where the draft itself says how it is tied."""
+    """Ties to what the draft changes a value of, or says again; not where it says itself how it is tied.
+
+    Likeness alone is not enough: incidents, say, are all alike and none is the update of another.
+    """
     if draft.updates_above is None:
         return ()
     threshold, said = draft.updates_above, {tie.target for tie in draft.ties}
-    nearest = reader.near(vector, sense.model, UPDATES_LIMIT, Filter(other_kinds=VERBATIM))
+    nearest = reader.near(vector, sense.model, COMPARED, Filter(other_kinds=VERBATIM))
     alike = {id: sense.likeness(cosine) for id, cosine in nearest.items() if id not in said}
+    memories = reader.get([id for id, likeness in alike.items() if likeness > threshold])
+    updated = [
+        id
+        for id, memory in memories.items()
+        if compare(memory.content, draft.content) in {Relation.UPDATE, Relation.SAME}
+    ]
     return tuple(
-        Tie(source="", target=id, type="updates", weight=bond(likeness))
-        for id, likeness in alike.items()
-        if likeness > threshold
+        Tie(source="", target=id, type="updates", weight=bond(alike[id])) for id in updated[:UPDATES_LIMIT]
     )
 
 

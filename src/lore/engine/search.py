@@ -10,7 +10,7 @@ from lore.engine.once import each_once
 from lore.engine.sense import Sense
 from lore.engine.use import count_use
 from lore.errors import Invalid, NotFound
-from lore.model import FORMATS, SESSION, TURN, Answer, Filter, Format, Hit, Memory, Query, Signal
+from lore.model import FORMATS, SESSION, TURN, VERBATIM, Answer, Filter, Format, Hit, Memory, Query, Signal
 from lore.ranking import fuse
 from lore.ranking.confidence import LEAST, SAME_TOPIC
 from lore.ranking.decay import left_of, relevance
@@ -159,7 +159,8 @@ def _fresh_first(hits: list[Hit], question: str) -> list[Hit]:
     """Of what says the same but for the value, the newest first."""
     ranked = [(hit.memory.id, hit.memory.content, hit.memory.created_at) for hit in hits[:COMPARED]]
     scores = {hit.memory.id: hit.score for hit in hits[:COMPARED]}
-    return _moved(hits, lifted(question, ranked, scores), "fresh")
+    verbatim = {hit.memory.id for hit in hits[:COMPARED] if hit.memory.kind in VERBATIM}
+    return _moved(hits, lifted(question, ranked, scores, verbatim), "fresh")
 
 
 def _without_repeats(hits: list[Hit], question: str, reader: Reader) -> tuple[list[Hit], int]:

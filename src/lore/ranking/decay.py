@@ -11,6 +11,8 @@ FLOOR = 0.3
 """The share of its importance that a memory never loses."""
 ACTIVATION_FADE_PER_DAY = math.log(2)
 """What a neighbour's reading lent to a memory halves every day."""
+LENT_LIMIT = 0.1
+"""What readings of its neighbours add to the relevance of a memory at most, however many they are."""
 LINK_KEPT = 0.95
 
 
@@ -43,6 +45,11 @@ def days_since(then: float, now: float) -> float:
     return max(0.0, now - then) / DAY_SECONDS
 
 
+def fading_since(memory: Used) -> float:
+    """When a memory was last reinforced, or made; what is distilled is reinforced by being distilled."""
+    return memory.created_at if memory.last_reinforced_at is None else memory.last_reinforced_at
+
+
 def idle_days(memory: Used, since: float, now: float) -> float:
     """For how long a memory has been fading; a lasting one never began to."""
     return 0.0 if memory.type in LASTING else days_since(since, now)
@@ -65,14 +72,14 @@ def forgetting_curve(importance: float, access_count: int, days: float) -> float
 
 
 def lent(activation: float, days: float) -> float:
-    """What is left of an activation that spread from a neighbour."""
-    return activation * math.exp(-ACTIVATION_FADE_PER_DAY * days)
+    """What is left of an activation that spread from neighbours; never more than LENT_LIMIT."""
+    return min(LENT_LIMIT, activation) * math.exp(-ACTIVATION_FADE_PER_DAY * days)
 
 
 def relevance(memory: Used, now: float) -> float:
     """How present a memory is right now, 0 to 1."""
-    since = memory.created_at if memory.last_reinforced_at is None else memory.last_reinforced_at
-    own = forgetting_curve(memory.importance, memory.access_count, idle_days(memory, since, now))
+    idle = idle_days(memory, fading_since(memory), now)
+    own = forgetting_curve(memory.importance, memory.access_count, idle)
     if not memory.activation or memory.activated_at is None:
         return own
     return clamp(own + lent(memory.activation, days_since(memory.activated_at, now)))
@@ -80,8 +87,7 @@ def relevance(memory: Used, now: float) -> float:
 
 def retained(memory: Used, now: float) -> float:
     """What is left of a memory without the share that it never loses."""
-    since = memory.created_at if memory.last_reinforced_at is None else memory.last_reinforced_at
-    left = math.exp(-fade_per_day(memory.importance) * idle_days(memory, since, now))
+    left = math.exp(-fade_per_day(memory.importance) * idle_days(memory, fading_since(memory), now))
     return memory.importance * habit(memory.access_count) * left
 
 
@@ -97,7 +103,7 @@ def fade(days: float, per_day: float) -> float:
 
 def left_of(memory: Memory, per_day: float, floor: float, now: float) -> float:
     """The factor on the whole score of a memory that has not been used for a while; at least `floor`."""
-    last_use = memory.created_at if memory.last_accessed_at is None else memory.last_accessed_at
+    last_use = fading_since(memory) if memory.last_accessed_at is None else memory.last_accessed_at
     return floor + (1 - floor) * fade(idle_days(memory, last_use, now), per_day)
 
 

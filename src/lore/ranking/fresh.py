@@ -1,42 +1,70 @@
-"""Fresh: of memories that say the same of something but for the value, the newest one is asked for."""
+"""Fresh: where a newer memory updates an older one, the newer one is asked for."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
 
 from lore.names import VERBS, stems
+from lore.ranking.compare import Relation, compare
 from lore.text import words
 
 LEAST_WORDS = 3
 """So many words two texts must have in common at their beginning, and half of the shorter one."""
 OF_THE_PAST = re.compile(
     r"\b(?:first|original(?:ly)?|initial(?:ly)?|former(?:ly)?|previous(?:ly)?|earli(?:er|est)|old(?:est)?"
-    r"|used to|at the beginning|before)\b",
+    r"|(?<!be )(?<!is )(?<!are )used to|at the beginning|before)\b",
     re.IGNORECASE,
 )
 
 
-def lifted(
-    question: str, ranked: Sequence[tuple[str, str, float]], scores: Mapping[str, float]
-) -> dict[str, float]:
-    """Which scores rise, and to what: each to that of the best older one that differs in the value alone.
+class _Told(NamedTuple):
+    """A memory that was found, its words and what stays of the telling ones."""
 
-    ranked: (id, text, time). What a question distinguishes keeps its place, and so does everything where it
-    asks for the past.
+    id: str
+    text: str
+    at: float
+    words: list[str]
+    stems: frozenset[str]
+
+
+def lifted(
+    question: str,
+    ranked: Sequence[tuple[str, str, float]],
+    scores: Mapping[str, float],
+    spoken: Collection[str] = (),
+) -> dict[str, float]:
+    """Which scores rise, and to what: each to that of the best older one that it updates.
+
+    ranked: (id, text, time). Nothing rises where the question asks for the past. What is likely an update
+    but not certainly one keeps its place where the question names what differs. spoken: the ids of turns of
+    conversations; who speaks says "I", so that only what is certain counts.
     """
     if OF_THE_PAST.search(question):
         return {}
     asked = stems(words(question))
-    told = [(id, words(text), at) for id, text, at in ranked]
+    told = [_Told(id, text, at, found := words(text), stems(found)) for id, text, at in ranked]
     risen: dict[str, float] = {}
-    for id, text, at in told:
+    for newer in told:
         older = [
-            scores[other]
-            for other, earlier, then in told
-            if then < at and scores[other] > scores[id] and _same_but_for_value(text, earlier, asked)
+            scores[older.id]
+            for older in told
+            if older.at < newer.at
+            and scores[older.id] > scores[newer.id]
+            and not older.stems.isdisjoint(newer.stems)
+            and (
+                _same_but_for_value(newer.words, older.words, asked) or _updates(older, newer, asked, spoken)
+            )
         ]
         if older:
-            risen[id] = max(older)
+            risen[newer.id] = max(older)
     return risen
+
+
+def _updates(older: _Told, newer: _Told, asked: frozenset[str], spoken: Collection[str]) -> bool:
+    relation = compare(older.text, newer.text, thorough=False)
+    if relation is not Relation.LIKELY_UPDATE or older.id in spoken or newer.id in spoken:
+        return relation is Relation.UPDATE
+    return asked.isdisjoint(older.stems ^ newer.stems)
 
 
 def _same_but_for_value(one: Sequence[str], other: Sequence[str], asked: frozenset[str]) -> bool:
@@ -48,6 +76,8 @@ def _same_but_for_value(one: Sequence[str], other: Sequence[str], asked: frozens
         (at for at, (ours, theirs) in enumerate(zip(one, other, strict=False)) if ours != theirs), None
     )
     if shared is None or shared < max(LEAST_WORDS, min(len(one), len(other)) / 2):
+        return False
+    if one[shared][0].isdigit() != other[shared][0].isdigit():
         return False
     values = (*one[shared:], *other[shared:])
     distinguishing = asked - stems(one[:shared])

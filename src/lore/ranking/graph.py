@@ -4,6 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 SPREAD = 0.1
+SPREAD_TO = 20
+"""To how many neighbours a reading lends attention, at most: those with the strongest links."""
 STEPS = 2
 
 Edge = tuple[str, str, float]
@@ -12,12 +14,16 @@ Ways = Mapping[str, Mapping[str, float]]
 
 
 def spread(origin: str, edges: Iterable[Edge], factor: float = SPREAD) -> dict[str, float]:
-    """What reading `origin` lends to each neighbour: factor x weight, a weight above 1 counting as 1."""
-    gains: dict[str, float] = defaultdict(float)
+    """What reading `origin` lends to each neighbour: factor x the weight of the strongest link between them.
+
+    A weight above 1 counts as 1. Only the SPREAD_TO neighbours with the strongest links gain.
+    """
+    gains: dict[str, float] = {}
     for source, target, weight in edges:
         if origin in (source, target) and source != target:
-            gains[target if source == origin else source] += factor * min(max(weight, 0.0), 1.0)
-    return dict(gains)
+            neighbour = target if source == origin else source
+            gains[neighbour] = max(gains.get(neighbour, 0.0), factor * min(max(weight, 0.0), 1.0))
+    return dict(sorted(gains.items(), key=lambda gain: -gain[1])[:SPREAD_TO])
 
 
 def bond(likeness: float) -> float:

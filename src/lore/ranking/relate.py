@@ -4,7 +4,7 @@ import math
 import re
 from collections.abc import Mapping, Set
 
-from lore.text import names_in, words
+from lore.text import STOP_WORDS, names_in, words
 
 MEANING_OF_TWINS, WORDS_OF_TWINS = 0.6, 0.4
 SIGNALS = ("cosine", "bm25", "entity", "temporal")
@@ -13,6 +13,7 @@ NOT = frozenset(
     """no not never none nor without cannot don doesn didn isn aren wasn won nicht kein keine nie
     pas jamais""".split()
 )
+CAPITALISED = re.compile(r"\b[A-Z][^\W_]+")
 SHORT_NOT = re.compile(r"n['’]t\b")
 
 
@@ -52,7 +53,13 @@ def told_apart(one: str, other: str) -> bool:
         set(NUMBER.findall(one)) != set(NUMBER.findall(other))
         or _denies(one) != _denies(other)
         or bool(ours - theirs and theirs - ours)
+        or bool(_capitalised_only_in(one, other) and _capitalised_only_in(other, one))
     )
+
+
+def _capitalised_only_in(one: str, other: str) -> set[str]:
+    """Words with a capital that the other text does not have: one may be a name that begins a sentence."""
+    return {word.lower() for word in CAPITALISED.findall(one)} - set(words(other)) - STOP_WORDS
 
 
 def _denies(text: str) -> bool:

@@ -177,15 +177,19 @@ def store(
     parent_id: Annotated[str | None, Field(description="The fragment it belongs below.")] = None,
     depth: Annotated[int, Field(description="0: a new root. Above 0: find it a parent by meaning.")] = 1,
 ) -> Reply:
-    """Store a piece of knowledge: below parent_id, or below the most similar root, or as a new root."""
+    """Store a piece of knowledge: below parent_id, or below the most similar root, or as a new root. The same
+    text is kept once: stored again it counts as used (status: already stored)."""
     if depth < 0:
         raise Invalid(f"depth is {depth}; it must be 0 (a root) or more")
     home_above = HOME_ABOVE if depth > 0 else None
-    draft = Draft(content=content, kind="fragment", parent=parent_id, home_above=home_above, at_once=True)
+    draft = Draft(
+        content=content, kind="fragment", parent=parent_id, home_above=home_above, at_once=True, once=True
+    )
     with nullcontext() if parent_id is None else _fragment(parent_id, "parent ID"):
         memory = lore.remember(draft)
     parent = lore.look_at(memory.id).parent
-    return Reply(StoreAnswer(status="stored", id=memory.id, depth=memory.depth, parent_id=parent))
+    status = "already stored" if memory.access_count else "stored"
+    return Reply(StoreAnswer(status=status, id=memory.id, depth=memory.depth, parent_id=parent))
 
 
 @TREE.tool(title="Update a memory", answer=ChangeAnswer, destructive=True, idempotent=True)

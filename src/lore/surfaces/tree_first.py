@@ -157,7 +157,8 @@ def store_memory(
         int, Field(description="0: a new topic. More: below a topic; parent_id decides how deep.")
     ] = 2,
 ) -> Reply:
-    """Store knowledge: below parent_id, or below the most similar topic, or as a new topic."""
+    """Store knowledge: below parent_id, or below the most similar topic, or as a new topic. The same text is
+    kept once: stored again it counts as used (status: already stored)."""
     _refuse_outside("depth", depth)
     clean(summary, "summary", SUMMARY_LIMIT_BYTES)
     draft = Draft(
@@ -167,11 +168,13 @@ def store_memory(
         parent=parent_id,
         home_above=HOME_ABOVE if depth > 0 else None,
         at_once=True,
+        once=True,
     )
     with nullcontext() if parent_id is None else _fragment(parent_id):
         memory = lore.remember(draft)
     parent = lore.look_at(memory.id).parent
-    return Reply(StoreAnswer(status="stored", id=memory.id, depth=memory.depth, parent_id=parent))
+    status = "already stored" if memory.access_count else "stored"
+    return Reply(StoreAnswer(status=status, id=memory.id, depth=memory.depth, parent_id=parent))
 
 
 @TREE_FIRST.tool(title="List topics", answer=TopicsAnswer, read_only=True)

@@ -14,8 +14,9 @@ from lore.surfaces.answers import Cut, Outdated, fit, origin, outdated, text_of
 from lore.surfaces.base import Reply, Surface
 from lore.text import label_of, preview
 
-UPDATES_ABOVE = 0.9
-"""A new memory is linked as the update of those that are more like it than this."""
+UPDATES_ABOVE = 0.5
+"""A new memory is linked as the update of those that are more like it than this and that it corrects."""
+SAVED_BEFORE = "This memory was saved before; its use was counted"
 RESULTS_LIMIT = 50
 PREVIEW_WIDTH = 80
 LINE_WIDTH = 140
@@ -83,7 +84,8 @@ def memory_save(
     channel_id: Annotated[str | None, Field(description="The conversation it comes from.")] = None,
     associations: Annotated[list[Association] | None, Field(description="Links to other memories.")] = None,
 ) -> Reply:
-    """Save a memory. It is linked as an update to what already says nearly the same; identity never fades."""
+    """Save a memory. It is linked as an update to what it corrects; a text that was saved before is not saved
+    again but counts as used. Identity never fades."""
     draft = Draft(
         content=content,
         type=memory_type,
@@ -96,6 +98,7 @@ def memory_save(
         ),
         updates_above=UPDATES_ABOVE,
         at_once=True,
+        once=True,
     )
     try:
         memory = lore.remember(draft)
@@ -105,7 +108,7 @@ def memory_save(
         SaveAnswer(
             memory_id=memory.id,
             success=True,
-            message="Memory saved successfully",
+            message=SAVED_BEFORE if memory.access_count else "Memory saved successfully",
             linked=_linked(memory.id, lore),
         )
     )

@@ -298,3 +298,25 @@ def test_what_is_said_again_after_it_was_outdated_holds_again(lore: Lore, clock:
     lore.link([Tie(source=again, target=new)])
     night(lore, "contradict")
     assert memory(lore, new).superseded_by == again
+
+
+def test_a_correction_comes_first_and_after_a_night_replaces_the_older_statement(
+    lore: Lore, clock: Clock
+) -> None:
+    old = note(lore, "The API rate limit of Zephyr is 100 requests per minute", at_once=True)
+    clock.sleep(days=1)
+    new = note(lore, "Correction: the API rate limit of Zephyr is now 250 requests per minute", at_once=True)
+    question = Query(text="What is the API rate limit of Zephyr?")
+    assert [hit.memory.id for hit in lore.search(question).hits] == [new, old]
+    night(lore, "contradict")
+    assert memory(lore, old).superseded_by == new
+    assert [hit.memory.id for hit in lore.search(question).hits] == [new]
+
+
+def test_what_is_only_likely_an_update_is_not_superseded(lore: Lore) -> None:
+    first, second = (
+        lore.remember(Draft(content=f"Our monitoring of the harbour runs on {name}.", at_once=True)).id
+        for name in ("Heron", "Osprey")
+    )
+    night(lore, "contradict")
+    assert memory(lore, first).superseded_by is memory(lore, second).superseded_by is None

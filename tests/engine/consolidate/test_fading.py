@@ -8,6 +8,7 @@ from lore import Draft, Filter, Lore, Query, Tie
 from lore.clock import Clock
 from lore.config import Sleeping
 from lore.model import LINK_KINDS
+from lore.ranking.decay import relevance
 from tests.engine.consolidate.sleeping import done, fragment, fragments, memory, night, planned, say
 
 WORDS = ("walrus", "penguin", "harbour", "vault", "anchor")
@@ -186,3 +187,14 @@ def test_what_has_faded_from_view_is_counted_and_comes_back_when_it_is_used(lore
 def test_conversations_do_not_count_as_knowledge(lore: Lore) -> None:
     say(lore, "seals", "Where do seals sleep?", "Seals sleep on ice.")
     assert night(lore, "relevance").counts == {}
+
+
+def test_what_is_distilled_from_an_old_conversation_is_not_born_faded(lore: Lore, clock: Clock) -> None:
+    say(lore, "old", "We decided to keep the keys of the vault with the harbour master.", "Noted.")
+    clock.sleep(days=400)
+    assert done(night(lore, "digest"))["fragments_extracted"] > 0
+    distilled = fragments(lore)
+    assert all(relevance(one, clock()) >= 0.5 * one.importance for one in distilled)
+    assert night(lore, "prune").remarks == ()
+    clock.sleep(days=400)
+    assert "could go" in str(night(lore, "prune").remarks), "it fades from the day it was distilled"

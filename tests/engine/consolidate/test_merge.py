@@ -180,8 +180,8 @@ def test_what_was_compared_is_not_compared_again_until_something_changes(lore: L
 def test_what_could_not_be_compared_is_once_there_is_an_embedder(
     blind: Lore, lore: Lore, clock: Clock
 ) -> None:
-    for _ in range(2):
-        fragment(blind, LONG)
+    for text in (LONG, f"{LONG} twice"):
+        fragment(blind, text)
     assert planned(night(blind)) == []
     clock.sleep(days=1)
     assert len(planned(night(replace(blind, sense=lore.sense), "merge"))) == 1
@@ -194,3 +194,18 @@ def test_a_clock_that_went_wrong_hides_nothing_for_good(lore: Lore, clock: Clock
     for _ in range(2):
         fragment(lore, LONG)
     assert len(planned(night(lore, "merge"))) == 1
+
+
+def test_the_same_text_wherever_it_hangs_becomes_one_memory(lore: Lore) -> None:
+    root = fragment(lore, "penguin")
+    first, below = fragment(lore, LONG), fragment(lore, LONG, root)
+    detail = fragment(lore, "the bell is brass", below)
+    one, other = (lore.remember(Draft(content=LONG, title="Harbour")).id for _ in range(2))
+    named = lore.remember(Draft(content=LONG, title="Another name")).id
+    assert done(night(lore, "merge")) == {"twins_merged": 2}
+    assert memory(lore, below).superseded_by == first
+    assert lore.look_at(detail).parent == first
+    assert memory(lore, other).superseded_by == one
+    assert memory(lore, named).superseded_by is None
+    assert all(finding.passed for finding in lore.check())
+    assert done(night(lore, "merge")) == {}

@@ -9,6 +9,7 @@ WORDS = {  # what is counted -> one of it, several
     "fragments_extracted": ("memory gained", "memories gained"),
     "contradictions_resolved": ("outdated memory replaced", "outdated memories replaced"),
     "relevance_updated": ("memory weighed", "memories weighed"),
+    "twins_merged": ("repetition merged", "repetitions merged"),
     "roots_merged": ("tree joined another", "trees joined others"),
     "links_created": ("link made", "links made"),
     "roots_resummarized": ("overview written", "overviews written"),

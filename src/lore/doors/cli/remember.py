@@ -51,7 +51,7 @@ def remember(
     with opened(flags) as lore:
         parent = None if under is None else resolve(lore, under)
         belongs = _project(lore, project, everywhere)
-        memory = lore.remember(Draft(content=content, parent=parent, project=belongs, **more))
+        memory = lore.remember(Draft(content=content, parent=parent, project=belongs, once=True, **more))
         if as_json:
             show_document(plain(memory))
         else:
@@ -73,5 +73,6 @@ def _from_stdin() -> str:
 
 def _show(lore: "Lore", memory: Memory) -> None:
     short = shortened(lore, [memory.id])[memory.id]
-    called = line(label(memory), width() - len(short) - 13)
-    click.echo(f"Remembered {click.style(short, fg='yellow')}  {called}")
+    called = line(label(memory), width() - len(short) - 20)
+    done = "Remembered before" if memory.access_count else "Remembered"
+    click.echo(f"{done} {click.style(short, fg='yellow')}  {called}")

@@ -16,6 +16,7 @@ from lore.engine.portrait import ENTITY
 from lore.llm.base import LanguageModel
 from lore.model import Filter, Link, Memory
 from lore.ranking.claims import shares
+from lore.ranking.compare import LONGEST_TEXT, Relation, compare
 from lore.ranking.pairs import close_pairs
 from lore.text import preview
 
@@ -45,7 +46,7 @@ def contradict(view: View) -> Iterator[Plan]:
     after = since(NAME, view, model=view.model is not None)
     if after and not view.reader.count(_since(_statements(view), after)):
         return
-    pairs = list(_by_rules(view))
+    pairs = list(_by_rules(view, after))
     if view.model is None:
         plan = Plan(phase=NAME, steps=_steps(view, pairs), noted=done(NAME, view, model=False))
     else:
@@ -60,13 +61,19 @@ def _statements(view: View) -> Filter:
     return Filter(kinds=KNOWLEDGE - {ENTITY}, namespaces=frozenset({view.namespace}))
 
 
-def _by_rules(view: View) -> Iterator[_Pair]:
+def _by_rules(view: View, after: float) -> Iterator[_Pair]:
     """Which are outdated as a whole, each with the one that outdates it."""
     said: list[Said] = []
     ids = view.reader.ids(_statements(view))
     for number, part in enumerate(in_parts(ids)):
         view.told(NAME, number * len(part), len(ids))
         said += said_by(view, view.reader.get(part))
+    yield from _by_grammar(view, said)
+    yield from _by_wording(view, said, after)
+
+
+def _by_grammar(view: View, said: Sequence[Said]) -> Iterator[_Pair]:
+    """By what each states of which subject, whatever its words."""
     found = [pair for scope in scopes(view, said) for pair in outdated_in(scope)]
     outdated_share = shares(found)
     first = {pair.older: pair for pair in reversed(found) if outdated_share[pair.older] >= WHOLE}
@@ -74,6 +81,24 @@ def _by_rules(view: View) -> Iterator[_Pair]:
     for pair in first.values():
         if pair.older in memories and pair.newer in memories:
             yield _Pair(memories[pair.older], memories[pair.newer], pair.why)
+
+
+def _by_wording(view: View, said: Sequence[Said], after: float) -> Iterator[_Pair]:
+    """Short statements of one project that are alike, of which the newer certainly updates the older."""
+    short = {one.id: one for one in said if len(one.text) <= LONGEST_TEXT}
+    vectors = view.reader.vectors(view.sense.model, list(short))
+    fresh = set(view.reader.ids(_since(_statements(view), after)))
+    ids = list(vectors)
+    if len(ids) < 2:
+        return
+    new = np.fromiter((id in fresh for id in ids), dtype=bool, count=len(ids))
+    for i, j, _ in close_pairs(np.stack(list(vectors.values())), view.sense.cosine_at(ALIKE), new):
+        older, newer = sorted((short[ids[i]], short[ids[j]]), key=lambda one: (one.at, one.alias))
+        apart = older.project != newer.project or ((older.local or newer.local) and older.tree != newer.tree)
+        if not apart and compare(older.text, newer.text, thorough=False) is Relation.UPDATE:
+            memories = view.reader.get([older.id, newer.id])
+            if len(memories) == 2:
+                yield _Pair(memories[older.id], memories[newer.id], "an update of the same statement")
 
 
 def _siblings(view: View, after: float) -> Iterator[_Pair]:

@@ -1,14 +1,23 @@
-"""merge: roots that say the same become one tree. Nothing is lost: what differs becomes a branch."""
+"""merge: the same text becomes one memory, and roots that say the same one tree. Nothing is lost."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from lore.engine.consolidate.plan import Plan, Step, View
-from lore.engine.consolidate.trees import alike, done, fresh_roots, same_place, since
-from lore.model import DISTILLED, Link, Memory, new_id
+from lore.engine.consolidate.trees import (
+    FRAGMENT,
+    alike,
+    done,
+    fresh_roots,
+    in_parts,
+    same_place,
+    since,
+)
+from lore.model import DISTILLED, Filter, Link, Memory, new_id
 from lore.ranking.decay import relevance
 from lore.ranking.relate import told_apart
-from lore.text import STOP_WORDS, label_of, names_in, words
+from lore.text import STOP_WORDS, folded, label_of, names_in, words
 
 NAME = "merge"
 REPEATED, OTHER_WORDS = 0.8, 2
@@ -18,7 +27,9 @@ REPEATED, OTHER_WORDS = 0.8, 2
 def merge(view: View) -> Iterator[Plan]:
     """Who comes first takes in all that are like it; whoever has given way takes no further part."""
     least = view.settings.merge_threshold
-    pairs = alike(view, least, fresh_roots(view, since(NAME, view, least=least)))
+    after = since(NAME, view, least=least)
+    steps, gone = _twins_merged(view, after)
+    pairs = alike(view, least, fresh_roots(view, after))
     ids = {id for pair in pairs for id in (pair.one, pair.other)}
     roots = view.reader.get(ids)
     beside: dict[str, list[Memory]] = {id: [] for id in roots}
@@ -28,14 +39,35 @@ def merge(view: View) -> Iterator[Plan]:
             beside[one.id].append(other)
             beside[other.id].append(one)
     links = _links_of(view.reader.links(ids), ids)
-    gone: set[str] = set()
-    steps = []
     for survivor in sorted(roots.values(), key=lambda root: _rank(root, view.now), reverse=True):
         for victim in beside[survivor.id] if survivor.id not in gone else []:
             if victim.id not in gone:
                 gone.add(victim.id)
                 steps.append(_step(view, survivor, victim, links))
     yield Plan(phase=NAME, steps=tuple(steps), noted=done(NAME, view, least=least))
+
+
+def _twins_merged(view: View, after: float) -> tuple[list[Step], set[str]]:
+    """A step for each memory that has the text of another, and their ids. The highest in a tree stays."""
+    where = Filter(kinds=frozenset({"note", FRAGMENT}), namespaces=frozenset({view.namespace}))
+    if after and not view.reader.count(replace(where, updated_after=after)):
+        return [], set()
+    groups: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for part in in_parts(view.reader.ids(where)):
+        for id, memory in view.reader.get(part).items():
+            told = (memory.kind, memory.type, memory.project, memory.title, folded(memory.content))
+            groups[told].append(id)
+    steps: list[Step] = []
+    gone: set[str] = set()
+    for ids in groups.values():
+        if len(ids) > 1:
+            twins = view.reader.get(ids)
+            links = _links_of(view.reader.links(ids), set(ids))
+            survivor = max(twins.values(), key=lambda twin: (-twin.depth, *_rank(twin, view.now)))
+            victims = [twin for twin in twins.values() if twin.id != survivor.id]
+            steps += [_step(view, survivor, victim, links, "twins_merged") for victim in victims]
+            gone |= {victim.id for victim in victims}
+    return steps, gone
 
 
 def _mergeable(one: Memory, other: Memory) -> bool:
@@ -61,10 +93,16 @@ def _links_of(links: list[Link], ids: set[str]) -> Mapping[str, list[Link]]:
     return by_end
 
 
-def _step(view: View, survivor: Memory, victim: Memory, links: Mapping[str, list[Link]]) -> Step:
+def _step(
+    view: View,
+    survivor: Memory,
+    victim: Memory,
+    links: Mapping[str, list[Link]],
+    count: str = "roots_merged",
+) -> Step:
     """What repeats the survivor gives way to it; what says more becomes a branch below it."""
     told = f"“{label_of(victim.title, victim.content)}” joins “{label_of(survivor.title, survivor.content)}”"
-    counted = {"roots_merged": 1}
+    counted = {count: 1}
     if not _repeats(victim, survivor):
         below = view.link(survivor.id, victim.id, "hierarchical")
         return Step(told=told, counted=counted, linked=(below,))
@@ -73,6 +111,7 @@ def _step(view: View, survivor: Memory, victim: Memory, links: Mapping[str, list
         (link, new)
         for link in links[victim.id]
         if link.kind != "supersedes" and link.other(victim.id) != survivor.id
+        if link.kind != "hierarchical" or link.source == victim.id
         if _place(new := _moved(view, link, victim.id, survivor.id)) not in taken
     ]
     return Step(

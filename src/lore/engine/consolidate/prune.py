@@ -7,7 +7,7 @@ from lore.engine.consolidate.resummarize import followed
 from lore.engine.consolidate.trees import own
 from lore.model import Memory
 from lore.ranking.category import LASTING
-from lore.ranking.decay import DAY_SECONDS, retained
+from lore.ranking.decay import DAY_SECONDS, days_since, fading_since, retained
 from lore.text import label_of
 
 NAME = "prune"
@@ -51,6 +51,6 @@ def _faded(memory: Memory, view: View) -> bool:
     if memory.importance >= KEPT:
         return False
     least = view.settings.min_relevance_prune
-    left, age = retained(memory, view.now), (view.now - memory.created_at) / DAY_SECONDS
+    left, age = retained(memory, view.now), days_since(fading_since(memory), view.now)
     unused = memory.access_count == 0 and left < least and age > UNUSED * view.settings.prune_age_days
     return unused or (left < least / 2 and age > USED * view.settings.prune_age_days)

@@ -200,7 +200,10 @@ def _derived(view: View, memory: Memory, turns: Sequence[Memory]) -> list[Link]:
 def _memory(
     view: View, content: str, origin: Origin, numbers: Sequence[int], title: str = "", type: str = ""
 ) -> Memory:
-    """It dates from when it was said, so that the newer of two statements is the one said later."""
+    """It dates from when it was said, so that the newer of two statements is the one said later.
+
+    It fades from now on: an old conversation that was read just now is no faded knowledge.
+    """
     said = origin.of(numbers)
     return Memory(
         id=new_id(view.now),
@@ -216,4 +219,5 @@ def _memory(
         trust=min((turn.trust for turn in said), default=origin.session.trust),
         created_at=max((turn.created_at for turn in said), default=view.now),
         updated_at=view.now,
+        last_reinforced_at=view.now,
     )

@@ -35,7 +35,7 @@ def changes(sentence: Sentence) -> Iterator[Claim]:
     now = replace(sentence, changed=True)
     if (switched := _SWITCHED.match(sentence.text)) and is_subject(switched.group(1), sentence.opening):
         who, before, _, purpose = switched.groups()
-        for form in _LEFT_BEHIND:
+        for form in () if purpose else _LEFT_BEHIND:
             yield Claim(key=_skeleton(f"{who} {form.format(before)}"), holds=False)
         yield Claim(key=_skeleton(f"{who} use {before} for {purpose}"), holds=False)
     if (replaced := _REPLACED.match(sentence.text)) and is_subject(replaced.group(1), sentence.opening):

@@ -72,7 +72,7 @@ def agree(one: str, other: str) -> bool:
     ours, theirs = _telling(one), _telling(other)
     if Counter(ours) == Counter(theirs):
         return True
-    if (mine := _amount(one)) and (other_amount := _amount(other)) and mine[0] == other_amount[0]:
+    if (mine := amount_of(one)) and (other_amount := amount_of(other)) and mine[0] == other_amount[0]:
         return abs(mine[1] - other_amount[1]) <= ROUNDING * max(mine[1], other_amount[1])
     shorter, longer = sorted((ours, theirs), key=len)
     if len(shorter) == len(longer):
@@ -114,7 +114,7 @@ def _initials(short: str, long: str) -> bool:
     return letters in {"".join(word[0] for word in kept) for kept in (words, _telling(long))}
 
 
-def _amount(value: str) -> tuple[str, float] | None:
+def amount_of(value: str) -> tuple[str, float] | None:
     """The kind of measure and its amount in base units, if the value is nothing but an amount."""
     tokens = value.lower().replace(",", "").split()
     text = " ".join(_NUMBERS.get(token, token) for token in tokens if token not in _SMALL_WORDS)

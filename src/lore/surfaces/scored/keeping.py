@@ -1,6 +1,7 @@
 """Keeping notes: lore_remember for one thought, lore_insert for many notes and links."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated, Any
 
 from pydantic import Field, WithJsonSchema
@@ -24,9 +25,11 @@ from lore.surfaces.scored.dialect import (
     name_of,
     reply,
 )
-from lore.text import clean, listed, title_of
+from lore.text import clean, folded, listed, title_of
 
 REMEMBERED_SCORE = 7.0
+CORRECTS = "supersedes"
+"""The relation type of a note to the one that it corrects."""
 KNOWN_ALREADY = (
     "Nothing was saved: the note of this id says the same. If it does not, use lore_insert with force=true."
 )
@@ -77,7 +80,7 @@ def lore_remember(
     source_type: SourceType = "observed",
 ) -> Reply:
     """Save one thought: titled by its first sentence and linked to the most similar note. A thought that is
-    known already (status: duplicate) is not saved again."""
+    known already (status: duplicate) is not saved again; a repetition word for word counts as a use."""
     draft = Draft(
         content=clean(thought, "thought"),
         title=title_of(thought),
@@ -87,13 +90,15 @@ def lore_remember(
         at_once=True,
     )
     known = lore.known(draft)
-    memory = known.twin or _kept(lore, draft)
+    memory = known.twin or _kept(lore, replace(draft, title=known.title))
     if isinstance(memory, Duplicate):
         [memory] = lore.select(Filter(ids=(memory.existing,), superseded=True), 1)
-        known = Known(twin=memory)
+        known = Known(title=memory.title, twin=memory)
     data = RememberAnswer(id=memory.id, title=name_of(memory), linked_to=None, status="inserted")
     if known.twin is not None:
         data["status"] = "duplicate"
+        if folded(known.twin.content) == folded(thought):
+            lore.read(known.twin.id)
         return reply({**data}, [KNOWN_ALREADY])
     if link := _tied_to_nearest(lore, memory, known, "lore_remember", ()):
         data["linked_to"] = LinkedTo(id=link.target, score=round(link.weight, 4))
@@ -139,7 +144,7 @@ def _insert(lore: Lore, new: NewMemory, force: bool, answer: InsertAnswer) -> No
         if known.twin is not None and not force:
             answer["duplicates"].append(_duplicate(new, known.twin, known.twinness))
             return
-        memory = _kept(lore, draft)
+        memory = _kept(lore, replace(draft, title=known.title))
     except LoreError as mistake:
         answer["errors"].append({"input": new.title, "error": str(mistake)})
         return
@@ -241,8 +246,14 @@ def _tied(link: Link) -> dict[str, Any]:
 def _tied_to_nearest(
     lore: Lore, memory: Memory, known: Known, tool: str, besides: set[str] | tuple[()]
 ) -> Link | None:
-    """One link to the most similar note, if it is similar enough."""
-    nearest = known.nearest(lore.tuning.auto_link_threshold, besides) if lore.tuning.auto_link_k else None
+    """One link: to the note that this one corrects, else to the most similar one, if it is similar enough."""
+    if not lore.tuning.auto_link_k:
+        return None
+    if known.updated is not None and known.updated.id not in besides:
+        reason = f"linked by {tool}: it corrects that note"
+        tie = Tie(source=memory.id, target=known.updated.id, type=CORRECTS, reason=reason)
+        return lore.link([tie])[0]
+    nearest = known.nearest(lore.tuning.auto_link_threshold, besides)
     if nearest is None:
         return None
     weight = min(1.0, max(0.01, nearest.meaning))

@@ -1,0 +1,229 @@
+"""Statement: the telling words of a short text, whether it is negative, and what it says is over."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from lore.text import STOP_WORDS
+
+LONGEST = 400
+"""Characters. A longer text says several things; it is not read as one statement."""
+
+_TOKEN = re.compile(r"[$€£]?[^\W_](?:[\w.,:/'’+#@-]*[\w+#])?|[,;]")
+_OPENING = re.compile(
+    r"^(?:(?:small |quick )?(?:corrections?|update|edit|fix|erratum|change of plans?|news|heads[- ]up)"
+    r"\b[^:,.]{0,40}[:,.]|no[,:;.]"
+    r"|(?:actually|scratch that|my mistake|wait|(?:it )?turns out(?: that)?)\b[,:.;]?"
+    r"|(?:sorry|oops|no|i misspoke|i was wrong)\b[^:]{0,40}[:,])\s*",
+    re.IGNORECASE,
+)
+_NOW = re.compile(
+    r"\b(?:any ?more|any longer|from now on|now|nowadays|these days|at present|currently"
+    r"|as of (?:now|today|this week|the \w+|\w+)"
+    r"|since (?:today|yesterday|this week|last \w+|the \w+)|(?:starting|effective|beginning) (?:\w+)|recently"
+    r"|last (?:week|month|year)|this (?:week|month|year)|yesterday|today|meanwhile|already|finally)\b",
+    re.IGNORECASE,
+)
+_SPOKEN = re.compile(r"\b(?:instead|actually|in fact|after all|by the way|just)\b(?! of\b)", re.IGNORECASE)
+_SPAN = r"((?:(?!\b(?:and|but|so|to|in favou?r)\b)[^,;])*)"
+_ENDED = (
+    r"instead of|rather than|in place of|no longer|used to|[Dd]o not|does not|[Dd]on't|doesn't|did away with"
+    r"|no more|sold|scrapped|cancell?ed|gets? rid of|got rid of|ha(?:s|ve) left|left(?= [A-Z])|g[ia]ves? up"
+    r"|(?:stop|drop)(?:s|ped)?|quit|(?:abandon|ditch)(?:s|es|ed)?"
+    r"|(?:cease|remove|retire|discontinue|deprecate)[sd]?"
+)
+_GONE = r"gone|history|out|(?:dropp|remov|retir|replac|abandon|discontinu|deprecat|decommission)ed|shut down"
+_OVER = (
+    re.compile(rf"\b(?:{_ENDED}) {_SPAN}"),
+    re.compile(rf",? not {_SPAN}"),
+    re.compile(r"\breplace[sd]? ([^,;]{1,60}?)(?= (?:with|by)\b|[,;]|$)"),
+    re.compile(rf"(?:^|[,;] ?)([^,;]{{1,60}}?) (?:is|are|was|were|has been|have been) (?:{_GONE})\b"),
+)
+_FROM = re.compile(rf"\bfrom {_SPAN} to\b")
+_FORMER = re.compile(r"\b(?:used to|formerly|previously|was once)\b", re.IGNORECASE)
+_EVENT = re.compile(
+    r"(?<!\bis)(?<!\bare)(?<!\bam)(?<!\bbe)(?<!\bbeen)(?<!\bgets)(?<!\bget)(?<!\bthe)(?<!\bThe)(?<!\ba)(?<!\bnot)"
+    r" [a-z]{3,}ed\b|^[A-Z][a-z]{2,}ed\b"
+)
+_NUMBERS = frozenset(
+    """one two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty sixty hundred
+    first second third fourth fifth sixth seventh eighth ninth tenth""".split()
+)
+_REWORDED = (
+    (re.compile(r"\bswap(?:s|ped)? ([^,;]{1,60}?) for\b"), r"replaced \1 with"),
+    (re.compile(r"\b(?:went|goes|gone|go) (?:up|down)\b"), "changed"),
+    (re.compile(r"\b[Tt]urn(?:s|ed|ing)? (on|off)\b"), r"switched \1"),
+    (re.compile(r"\b(?:every |each )?(hour|week|month|year)ly\b"), r"every 1 \1"),
+    (re.compile(r"\bdaily\b"), "every 1 day"),
+    (re.compile(r"\bnoon\b"), "12 pm"),
+    (re.compile(r"\bmidnight\b"), "12 am"),
+)
+_WAYS = frozenset({"up", "down", "back", "over"})
+_PAST = frozenset(
+    "was were had did didn't wasn't weren't met sent ran went made took gave found wrote".split()
+)
+_NOT = frozenset("not no never without cannot none neither nor nobody nothing".split())
+_PREPOSITIONS = frozenset(
+    """for in on at with during by under from to via per as when after before near within of over than into
+    between about above below until since through""".split()
+)
+_IGNORED = (
+    _NOT
+    | (STOP_WORDS - _PREPOSITIONS - {"own", "other", "all", "only", "off", "up", "more", "most"})
+    | {
+        *"use uses used using get gets got take takes set sets it's that's i'm we're he's she's".split(),
+        *"every around ever anymore longer still new please remember called named".split(),
+    }
+)
+"""Words by which two statements about the same thing may differ."""
+CHANGING = frozenset(
+    """raised lowered bumped cut increased decreased reduced changed updated moved switched migrated
+    postponed rescheduled extended shortened upgraded downgraded rose fell dropped shifted reset rewritten
+    renamed grew shrank became replaced revised adjusted amended doubled tripled halved converted transferred
+    relocated reassigned ported promoted delayed""".split()
+)
+"""Verbs that tell a change, in their past form: `raised to`, but not `raise`."""
+_OPPOSITES = """
+    on enabl activ activat | off disabl inactiv deactivat
+    allow permit | forbid forbidden prohibit ban
+    requir mandatori | optional
+    availabl | unavailabl
+    open | clos
+    true | fals
+    work | broken
+    support | unsupport
+    includ | exclud
+"""
+STATES = {
+    stem: (line.split()[0], negative)
+    for line in _OPPOSITES.strip().splitlines()
+    for negative, stems in enumerate(line.split(" | "))
+    for stem in stems.split()
+}
+"""Stem -> the state that it names, and 1 if it is the opposite of that state."""
+_IRREGULAR = {
+    "written": "write", "rewritten": "rewrite", "ran": "run", "sent": "send", "kept": "keep",
+    "built": "build", "held": "hold", "met": "meet", "paid": "pay", "sold": "sell", "taught": "teach",
+    "thought": "think", "led": "lead", "chosen": "choose", "chose": "choose", "spoken": "speak",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A telling word at its place among all words. before: the preposition in front of it, if any."""
+
+    stem: str
+    raw: str
+    before: str
+    at: int
+
+    @property
+    def numeric(self) -> bool:
+        return self.raw[0].isdigit() or self.raw[0] in "$€£" or self.stem in _NUMBERS
+
+    @property
+    def changes(self) -> bool:
+        return self.raw.lower() in CHANGING
+
+    @property
+    def named(self) -> bool:
+        return self.raw[0].isupper() and self.at > 0
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """words: all of them in lower case. tokens: the telling ones, but for verbs of change.
+
+    over: stems of what it says is over. corrects: it opens as a correction. changes: its verb tells a
+    change ("was raised to"). current: it says that it holds now. past: it tells of what was. event: it tells
+    what somebody did once.
+    """
+
+    text: str
+    words: tuple[str, ...]
+    tokens: tuple[Token, ...]
+    stems: frozenset[str]
+    over: frozenset[str]
+    negative: bool
+    corrects: bool
+    changes: bool
+    current: bool
+    past: bool
+    event: bool
+
+
+@lru_cache(maxsize=2_048)
+def statement(text: str) -> Statement | None:
+    """Read a short text; None for a question, and for a text that is too long to be one statement."""
+    line = " ".join(text.replace("’", "'").replace("**", "").replace("`", "").split())
+    if not line or len(line) > LONGEST or line.endswith("?"):
+        return None
+    body = _OPENING.sub("", line)
+    plain = _SPOKEN.sub("", _NOW.sub("", body)).strip(" ,.!;")
+    for pattern, words_instead in _REWORDED:
+        plain = pattern.sub(words_instead, plain)
+    words = _TOKEN.findall(plain)
+    tokens, opposites = _tokens(words)
+    lower = tuple(word.lower() for word in words)
+    negations = sum(word in _NOT or "n't" in word for word in lower)
+    telling = tuple(token for token in tokens if not token.changes)
+    changes = len(telling) < len(tokens)
+    happened = _EVENT.search(plain) is not None
+    return Statement(
+        text=line.rstrip(" .!;"),
+        words=lower,
+        tokens=telling,
+        stems=frozenset(token.stem for token in telling),
+        over=frozenset(_over(plain, changes or happened)),
+        negative=(negations + opposites) % 2 == 1,
+        corrects=body != line,
+        changes=changes,
+        current=_NOW.search(body) is not None or "new" in words,
+        past=not _PAST.isdisjoint(lower) or _FORMER.search(plain) is not None,
+        event=happened,
+    )
+
+
+def _tokens(words: Sequence[str]) -> tuple[list[Token], int]:
+    """The telling words, and how many of them are the negative one of two opposite states."""
+    found: list[Token] = []
+    opposites, before, changing = 0, "", False
+    for at, word in enumerate(words):
+        low = word.lower()
+        if low in _PREPOSITIONS and not (low == "on" and at + 1 == len(words)):
+            before = low
+        elif not (
+            low in _IGNORED or low in _NOT or "n't" in low or word in ",;" or (changing and low in _WAYS)
+        ):
+            stem = stem_of(low)
+            state, opposite = STATES.get(stem, (stem, 0))
+            opposites += opposite
+            found.append(Token(state, word, before, at))
+            before, changing = "", found[-1].changes
+    return found, opposites
+
+
+def _over(text: str, happened: bool) -> set[str]:
+    """Stems of what the text says is over; `from A to B` only where something has happened."""
+    patterns = (*_OVER, _FROM) if happened else _OVER
+    spans = [match.group(1) for pattern in patterns for match in pattern.finditer(text)]
+    tokens = [token for span in spans for token in _tokens(_TOKEN.findall(span))[0]]
+    return {token.stem for token in tokens if not token.changes}
+
+
+def stem_of(word: str) -> str:
+    """A word without the ending of its form: stores, stored and storing are one."""
+    word = word.removesuffix("'s").removesuffix("'")
+    word = _IRREGULAR.get(word, word)
+    if len(word) < 4 or any(map(str.isdigit, word)):
+        return word
+    for ending in ("ing", "ies", "ied", "ed", "es", "s"):
+        if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith(("ss", "us", "is")):
+            word = word.removesuffix(ending) + ("y" if ending in {"ies", "ied"} else "")
+            break
+    if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "ls":
+        word = word[:-1]
+    if word.endswith("y"):
+        word = word[:-1] + "i"
+    return word.removesuffix("e")

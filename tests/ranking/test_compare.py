@@ -1,0 +1,102 @@
+"""A newer statement repeats an older one, updates it, or stands beside it."""
+
+import pytest
+
+from bench.corrections import Pair, read
+from lore.ranking.compare import Relation, compare
+from tests.ranking.claim_pairs import COMPATIBLE, LAST_COMPATIBLE, MORE_COMPATIBLE
+
+ENGLISH = [pair for pair in COMPATIBLE + MORE_COMPATIBLE + LAST_COMPATIBLE if pair[0].isascii()]
+
+
+def pairs(table: str) -> list[tuple[str, str]]:
+    rows = [line.strip().split(" | ") for line in table.strip().splitlines()]
+    return [(older, newer) for older, newer in rows]
+
+
+UPDATES = pairs("""
+    Alice is allergic to peanuts. | Alice is not allergic to peanuts.
+    The rate limit of Zephyr is 100 per minute | Correction: the rate limit of Zephyr is now 250 per minute
+    We use Jenkins. | We used to use Jenkins.
+    The timeout is 30 seconds. | The timeout is 1 minute.
+    Server web-1 has 16 GB of memory. | Server web-1 has 32 GB of memory.
+    Backups are encrypted with AES-128. | Backups are encrypted with AES-256 now.
+    The mailbox quota is 5 GB. | The mailbox quota has been doubled to 10 GB.
+    We use Jenkins for builds. | We no longer use Jenkins for builds. Gitea does it.
+    Our proxy is nginx. | We replaced nginx with Caddy as our proxy.
+    Anna ranks tea over coffee. | Actually Anna ranks coffee over tea.
+""")
+BESIDE = pairs("""
+    The office is closed in Berlin. | The office is closed in Munich now.
+    The feature is available in France. | The feature is available in Germany now.
+    Ticket 4711 failed. | Ticket 4712 failed.
+    Ticket 4711 is fixed. | Ticket 4712 is fixed.
+    The train to Berlin takes 2 hours. | The train from Berlin to Hamburg takes 2 hours.
+    Tom likes Anna's cat. | Tom does not like Anna.
+    The button is red. | The left button is red.
+    The price for Acme is 100. | The price for Bolt is 100.
+    The limit is 100 for Acme. | The limit is 100 for Bolt.
+    The meeting with Acme is on Monday. | The meeting with Bolt is on Monday.
+    We use Jenkins for the mobile app. | We no longer use Jenkins.
+    Server web-1 has 16 GB of memory. | Server web-2 has 16 GB of memory.
+    Anna's flight to Rome leaves at 7:15. | Anna's flight to Oslo leaves at 9:40.
+    The sensor reads 20 degrees at noon. | The sensor reads 14 degrees at night.
+    John is not coming on Friday. | John is coming on Saturday.
+""")
+UNCERTAIN = pairs("""
+    I use npm. | I switched from npm to pnpm for the frontend.
+    We have a meeting at 10:00. | We have a meeting at 14:30.
+    We closed ticket 4711. | We closed ticket 4712.
+    Our monitoring runs on Heron. | Our monitoring runs on Osprey.
+    Tom manages Anna. | Anna manages Tom.
+""")
+
+
+@pytest.mark.parametrize(("older", "newer"), UPDATES)
+def test_a_statement_that_changes_one_value_is_an_update(older: str, newer: str) -> None:
+    assert compare(older, newer) is Relation.UPDATE
+
+
+@pytest.mark.parametrize(("older", "newer"), BESIDE)
+def test_a_statement_about_something_else_stands_beside_it(older: str, newer: str) -> None:
+    assert compare(older, newer) is Relation.OTHER
+
+
+@pytest.mark.parametrize(("older", "newer"), UNCERTAIN)
+def test_what_may_be_true_together_is_no_certain_update(older: str, newer: str) -> None:
+    assert compare(older, newer) in {Relation.LIKELY_UPDATE, Relation.OTHER}
+
+
+@pytest.mark.parametrize(("older", "newer"), ENGLISH)
+def test_statements_that_can_both_be_true_are_no_certain_update(older: str, newer: str) -> None:
+    assert compare(older, newer) is not Relation.UPDATE
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("Redis is our cache.", "Our cache is Redis"),
+        ("The port is 80.", "the port  is 80"),
+        ("Logs are kept. The port is 80.", "Logs are kept. The port is 80."),
+    ],
+)
+def test_the_same_statement_in_another_order_or_spelling_is_the_same(older: str, newer: str) -> None:
+    assert compare(older, newer) is Relation.SAME
+
+
+def test_a_text_of_which_one_sentence_is_outdated_is_not_certainly_outdated_as_a_whole() -> None:
+    older = "Deploys run on Fridays at noon. The port is 80."
+    assert compare(older, "The port is 81.") is Relation.LIKELY_UPDATE
+
+
+def test_of_the_pairs_of_the_bench_most_corrections_are_certain_and_nothing_else_is() -> None:
+    certain = {
+        kind: [pair for pair in read() if pair.contradicts == kind and is_update(pair)]
+        for kind in (True, False)
+    }
+    assert len(certain[True]) >= 43
+    assert certain[False] == []
+
+
+def is_update(pair: Pair) -> bool:
+    return compare(pair.older, pair.newer) is Relation.UPDATE
