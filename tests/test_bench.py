@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from bench.retrieval.ablation import ablated
+from bench.retrieval.surfaces import CALLS
 from lore.ranking.policy import policy_named
 
 ROOT = Path(__file__).parent.parent
@@ -187,6 +188,38 @@ def test_retrieval_judges_what_existed_and_compares_with_others(tmp_path: Path) 
     assert rows["q3"]["lore"]["fresh first"] == rows["q3"]["lore"]["nDCG@10"] == 1.0
     assert "against bm25" in shown
     assert "nDCG@10 +0.0 [+0.0, +0.0]" in run(*asked[:-2], "--baseline", str(report), "--alone")
+
+
+def test_a_surface_is_asked_through_its_own_tool_and_sees_only_what_existed(tmp_path: Path) -> None:
+    folder, report = str(talk_and_passages(tmp_path)), tmp_path / "surface.json"
+    for surface in ("tree", "graph"):
+        run(
+            "bench.retrieval",
+            folder,
+            "--model",
+            "hash",
+            "--alone",
+            "--surface",
+            surface,
+            "--json",
+            str(report),
+        )
+        rows = {row["id"]: row["scores"]["lore"] for row in json.loads(report.read_text())["questions"]}
+        assert (rows["q1"]["R@1"], rows["q2"]["R@10"], rows["q3"]["R@1"]) == (1.0, 0.0, 1.0), surface
+
+
+def test_questions_without_an_answer_are_counted(tmp_path: Path) -> None:
+    folder = str(talk_and_passages(tmp_path))
+    shown = run("bench.retrieval.answerable", folder, "--model", "hash", "--foreign", folder)
+    kinds = {line[:32].strip(): line[32:].split()[:2] for line in shown.splitlines()[1:]}
+    assert kinds["own"] == ["3", "33.3%"]  # the second of them was asked before anything existed
+    assert kinds["unanswerable"][0] == "1"
+    assert "foreign: other groups" in kinds
+
+
+def test_identifiers_are_counted_through_every_surface() -> None:
+    shown = run("bench.identifiers", "--incidents", "12", "--asked", "3", "--read", "2", "--model", "hash")
+    assert [line.split()[0] for line in shown.splitlines()[2:]] == list(CALLS)
 
 
 def test_an_ablation_asks_again_without_each_signal(tmp_path: Path) -> None:

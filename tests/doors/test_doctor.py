@@ -63,7 +63,7 @@ def test_a_damaged_text_index_is_found_and_repaired(run: Command) -> None:
 
     assert "✓ words        repaired: " in run("doctor", "--fix").stdout
     [hit] = run.document("search", "vault")["hits"]
-    assert hit["signals"]["wording"]["strength"] > 0.25
+    assert hit["evidence"]["wording"]["strength"] > 0.25
     assert "repaired" not in run("doctor").stdout
 
 

@@ -80,9 +80,10 @@ def test_unknown_surfaces_are_named_to_the_agent(place: Place) -> None:
 
 def test_a_daemon_with_other_settings_is_not_gone_around(place: Place) -> None:
     """Two embedding models on one store would each embed everything again."""
-    with agent_of(place) as agent, agent_of(place, LORE_EMBEDDING_MODEL="gte-small") as other:
+    with agent_of(place) as agent:
         agent.greet().call("list_roots")
-        refused = said(other.greet().ask("tools/call", {"name": "list_roots", "arguments": {}}))
+        with agent_of(place, LORE_EMBEDDING_MODEL="gte-small") as other:
+            refused = said(other.greet().ask("tools/call", {"name": "list_roots", "arguments": {}}))
         assert "the daemon runs with embedding_model 'hash'" in refused
 
 

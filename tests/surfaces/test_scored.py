@@ -194,11 +194,11 @@ def test_a_refinement_ranks_exactly_what_it_names(lore: Lore) -> None:
 
 
 def test_ids_are_fetched_in_their_order_without_a_search(lore: Lore) -> None:
-    one, two, three = (inserted(lore, name) for name in ("one", "two", "three"))
+    one, two, three = (inserted(lore, name) for name in ("alpha", "beta", "gamma"))
     answer = call(lore, "lore_search", query="ignored", ids=[three, UNKNOWN, one, three], format="title")
     assert answer["results"] == [
-        {"id": three, "title": "three", "score": 0.0},
-        {"id": one, "title": "one", "score": 0.0},
+        {"id": three, "title": "gamma", "score": 0.0},
+        {"id": one, "title": "alpha", "score": 0.0},
     ]
     assert call(lore, "lore_search", ids=[])["results"] == []
     assert fetched(lore, two)["relevance"] == {

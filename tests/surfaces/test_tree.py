@@ -200,12 +200,12 @@ def test_several_ids_are_read_at_once_and_a_bad_one_does_not_spoil_the_others(lo
 
 
 def test_several_long_memories_are_read_within_a_budget(lore: Lore) -> None:
-    ids = [stored(lore, "walrus " * 5_000, depth=0) for _ in range(20)]
+    ids = [stored(lore, f"{number} " + "walrus " * 5_000, depth=0) for number in range(10, 30)]
     reply = call(lore, "read", ids=ids)
     assert tokens_in(reply.blocks()[0]) <= 8_000
     assert len(reply.data["fragments"]) == 20
-    assert "[cut from 35,000 characters; read it alone for all]" in reply.data["fragments"][1]["content"]
-    assert call(lore, "read", ids=ids[:1]).data["fragments"][0]["content"] == "walrus " * 5_000
+    assert "[cut from 35,003 characters; read it alone for all]" in reply.data["fragments"][1]["content"]
+    assert call(lore, "read", ids=ids[:1]).data["fragments"][0]["content"] == "10 " + "walrus " * 5_000
 
 
 def test_a_reading_lists_the_first_children_and_says_how_many_there_are(lore: Lore) -> None:
