@@ -17,11 +17,13 @@ ABOUT_TIME = re.compile(
     re.IGNORECASE,
 )
 TELLS_TIME = re.compile(
-    r"\d|\b(?:yesterday|today|tomorrow|tonight|ago|last|next|week(?:end)?s?|months?|years?|days?|morning|evening"
-    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|june|july|august|september"
+    r"\b(?:(?:19|20)\d\d|\d{1,2}(?::\d\d|st|nd|rd|th|[./-]\d{1,2}[./-]\d{2,4})"
+    r"|yesterday|today|tomorrow|tonight|ago|last|next|week(?:end)?s?|months?|years?|days?|mornings?|evenings?"
+    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|march|april|june|july|august|september"
     r"|october|november|december)\b",
     re.IGNORECASE,
 )
+"""A text that tells a time; a number alone does not."""
 SENTENCE = re.compile(r"[^.!?？\n]*\w[^.!?？\n]*[.!?？]*")
 ADDRESSES = re.compile(r"\b(?:i|me|my|we|our|you|your|let['’]s)\b", re.IGNORECASE)
 """Somebody speaks to somebody; a bare subject, as one types it into a search box, does not."""
