@@ -82,6 +82,8 @@ def test_who_asks_tells_nothing_and_who_follows_answers() -> None:
     [
         ("When did the ferry sink?", "It sank last Tuesday.", 1.0),
         ("What year was that?", "In 1912.", 1.0),
+        ("When do we deploy?", "Deploys happen on Mondays.", 1.0),
+        ("When do we deploy?", "The limit is 250 requests.", 0.0),
         ("When did the ferry sink?", "It sank quickly.", 0.0),
         ("Why did the ferry sink?", "It sank last Tuesday.", 0.0),
     ],
