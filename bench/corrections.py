@@ -51,7 +51,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a pair: right before and after a night, and which statement was superseded."""
+    """The outcome of a pair: right before and after a night, and the statement that was superseded."""
 
     pair: Pair
     before: bool

@@ -49,7 +49,7 @@ class Kept:
         return self._items(hit.memory for hit in hits), taken
 
     def hits(self, question: Question, policy: str, deep: bool) -> tuple[Sequence[Hit], float]:
-        """What a search finds among the sessions that the question can know, and how many ms it took."""
+        """The hits of a search among the sessions that existed when it was asked, and how many ms it took."""
         where = Filter()
         if question.max_seq is not None:
             known = frozenset(name for name, seq in self.sessions.items() if seq < question.max_seq)
