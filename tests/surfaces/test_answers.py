@@ -181,7 +181,7 @@ def test_a_replaced_fact_says_what_replaced_it_and_since_when(surface: str, lore
     assert shown["replaced_by"] == {"id": new.id, "label": "The limit is 250 requests.", "date": "2026-01-04"}
     lore.forget([new.id])
     data = call(lore, surface, tool, asked).data
-    assert "250" not in str(data["results"][0][key] if key else data).replace(new.id, "")
+    assert "250 requests" not in str(data["results"][0][key] if key else data).replace(new.id, "")
 
 
 def _with_id(value: Any, id: str) -> Any:

@@ -289,6 +289,15 @@ def test_no_roots_is_said_in_words(lore: Lore) -> None:
 
 
 # --- store
+def test_a_correction_is_kept_and_the_older_statement_names_it(lore: Lore) -> None:
+    old = stored(lore, "The API rate limit of Zephyr is 100 requests per minute", depth=0)
+    new = stored(lore, "Correction: the API rate limit of Zephyr is now 250 requests per minute", depth=0)
+    first, second = call(lore, "search", query="rate limit of Zephyr", detail="preview").data["results"]
+    assert [first["id"], second["id"]] == [new, old]
+    assert second["updated_by"]["id"] == new
+    assert call(lore, "read", id=old).data["updated_by"]["id"] == new
+
+
 def test_a_new_fragment_finds_its_home_by_meaning(lore: Lore) -> None:
     root = stored(lore, "python packaging with wheels", depth=0)
     stored(lore, "the cat sleeps on the sofa", depth=0)

@@ -16,7 +16,7 @@ from lore.embed.hashing import HashEmbedder
 from lore.model import Cause
 from lore.ranking.category import IMPORTANCE
 from lore.surfaces import SURFACES
-from lore.surfaces.typed import UPDATES_ABOVE
+from lore.surfaces.base import UPDATES_ABOVE
 from lore.vectors import Vector, Vectors
 
 TOOLS = SURFACES["typed"].tools

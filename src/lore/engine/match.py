@@ -19,8 +19,6 @@ LINKED_FROM = 5
 """From how many of the first candidates links are followed where they count."""
 STEEPNESS = 8.0
 """How fast a match gets weaker behind the best one: by a factor e for each eighth of evidence."""
-LOOKED_THROUGH = 8_000
-"""Characters of a candidate that are searched for the words and names of the question."""
 PROPORTIONAL = ("relevance", "quality", "use")
 """Signals that count in proportion to the match."""
 
@@ -84,7 +82,7 @@ class Candidates:
         support = [
             confidence.Support(
                 self.likeness.get(hit.memory.id),
-                f"{hit.memory.title}\n{hit.memory.context}\n{hit.memory.content[:LOOKED_THROUGH]}",
+                f"{hit.memory.title}\n{hit.memory.context}\n{hit.memory.content}",
             )
             for hit in hits
         ]

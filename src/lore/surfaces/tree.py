@@ -26,7 +26,7 @@ from lore.surfaces.answers import (
     passage_in,
     uncut,
 )
-from lore.surfaces.base import Reply, Surface, compact
+from lore.surfaces.base import UPDATES_ABOVE, Reply, Surface, compact
 from lore.text import preview
 
 HOME_ABOVE = 0.3
@@ -183,7 +183,13 @@ def store(
         raise Invalid(f"depth is {depth}; it must be 0 (a root) or more")
     home_above = HOME_ABOVE if depth > 0 else None
     draft = Draft(
-        content=content, kind="fragment", parent=parent_id, home_above=home_above, at_once=True, once=True
+        content=content,
+        kind="fragment",
+        parent=parent_id,
+        home_above=home_above,
+        updates_above=UPDATES_ABOVE,
+        at_once=True,
+        once=True,
     )
     with nullcontext() if parent_id is None else _fragment(parent_id, "parent ID"):
         memory = lore.remember(draft)

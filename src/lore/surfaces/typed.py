@@ -11,11 +11,9 @@ from lore.errors import Invalid, NotFound
 from lore.model import Answer, Draft, Filter, Hit, Memory, Order, Query, Tie
 from lore.ranking.category import IMPORTANCE, category_of
 from lore.surfaces.answers import Cut, Outdated, fit, origin, outdated, text_of
-from lore.surfaces.base import Reply, Surface
+from lore.surfaces.base import UPDATES_ABOVE, Reply, Surface
 from lore.text import label_of, preview
 
-UPDATES_ABOVE = 0.5
-"""A new memory is linked as the update of those that are more like it than this and that it corrects."""
 SAVED_BEFORE = "This memory was saved before; its use was counted"
 RESULTS_LIMIT = 50
 PREVIEW_WIDTH = 80
