@@ -289,8 +289,9 @@ def test_no_roots_is_said_in_words(lore: Lore) -> None:
 
 
 # --- store
-def test_a_correction_is_kept_and_the_older_statement_names_it(lore: Lore) -> None:
+def test_a_correction_is_kept_and_the_older_statement_names_it(lore: Lore, clock: Clock) -> None:
     old = stored(lore, "The API rate limit of Zephyr is 100 requests per minute", depth=0)
+    clock.sleep(days=1)
     new = stored(lore, "Correction: the API rate limit of Zephyr is now 250 requests per minute", depth=0)
     first, second = call(lore, "search", query="rate limit of Zephyr", detail="preview").data["results"]
     assert [first["id"], second["id"]] == [new, old]
