@@ -52,21 +52,29 @@ class Candidates:
     parsed: evidence.Asked
     ranks: Mapping[str, Mapping[str, float]]
 
-    def strengths_of(self, memory: Memory) -> dict[str, float]:
-        """Every signal of one memory that some policy may weigh."""
-        id, policy = memory.id, self.question.policy
-        similarity = self.likeness.get(id)
-        if similarity is None:
-            similarity = overlap(self.question.text, f"{memory.title}\n{memory.content}")
-        return {
-            "similarity": max(0.0, similarity),
-            "words": self.words.get(id, 0.0),
-            "relevance": relevance(memory, self.question.now),
-            "quality": memory.score / 10,
-            "use": usage(memory.access_count, policy.usage_cap),
-            "links": self.around.get("links", {}).get(id, 0.0),
-            **{name: by.get(id, 0.0) for name, by in self.ranks.items()},
-        }
+    def strength(self, name: str, hit: Hit) -> float:
+        """How strong one signal of a policy is for a hit, 0 to 1."""
+        id = hit.memory.id
+        match name:
+            case "relevance":
+                return hit.relevance
+            case "quality":
+                return hit.memory.score / 10
+            case "use":
+                return usage(hit.memory.access_count, self.question.policy.usage_cap)
+            case "words":
+                return self.words.get(id, 0.0)
+            case "similarity":
+                return max(0.0, self._similarity(hit.memory))
+            case "links":
+                return self.around.get("links", {}).get(id, 0.0)
+        return self.ranks.get(name, {}).get(id, 0.0)
+
+    def _similarity(self, memory: Memory) -> float:
+        measured = self.likeness.get(memory.id)
+        if measured is None:
+            return overlap(self.question.text, f"{memory.title}\n{memory.content}")
+        return measured
 
     def evidence_of(self, memory: Memory) -> dict[str, float]:
         """The signals that tell how well a memory matches."""
@@ -209,13 +217,25 @@ def _share(hit: Hit, best: float) -> float:
 
 
 def _weighed(hit: Hit, match: float, candidates: Candidates, certainty: float) -> Hit:
-    policy, now = candidates.question.policy, candidates.question.now
-    strengths = candidates.strengths_of(hit.memory)
-    scales = {"links": certainty, **dict.fromkeys(PROPORTIONAL, match)}
-    signals = {
-        name: Signal(match if name == MATCH else strengths[name], weight * scales.get(name, 1.0))
-        for name, weight in policy.weights.items()
-    }
-    fade = left_of(hit.memory, policy.fade_per_day, policy.fade_floor, now)
-    score = fade * sum(signal.points for signal in signals.values())
-    return replace(hit, score=score, signals=signals, evidence=hit.signals, fade=fade)
+    policy, memory = candidates.question.policy, hit.memory
+    signals: dict[str, Signal] = {}
+    score = 0.0
+    for name, weight in policy.weights.items():
+        if name == MATCH:
+            signal = Signal(match, weight)
+        elif name in PROPORTIONAL:
+            signal = Signal(candidates.strength(name, hit), weight * match)
+        else:
+            signal = Signal(candidates.strength(name, hit), weight * certainty)
+        signals[name] = signal
+        score += signal.points
+    fade = left_of(memory, policy.fade_per_day, policy.fade_floor, candidates.question.now)
+    return Hit(
+        memory=memory,
+        score=fade * score,
+        signals=signals,
+        relevance=hit.relevance,
+        fade=fade,
+        via=hit.via,
+        evidence=hit.signals,
+    )

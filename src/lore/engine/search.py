@@ -105,9 +105,14 @@ def _of_project(hits: list[Hit], project: str) -> tuple[list[Hit], list[Hit]]:
 
 def _by_formula(candidates: Candidates) -> list[Hit]:
     """The candidates by a published formula, best first."""
-    policy = candidates.question.policy
+    policy, now = candidates.question.policy, candidates.question.now
     weights = fuse.without(policy.weights, LISTS - candidates.ranks.keys())
-    hits = [_hit(memory, candidates, weights) for memory in candidates.memories]
+    hits = []
+    for memory in candidates.memories:
+        bare = Hit(memory=memory, score=0.0, signals={}, relevance=relevance(memory, now))
+        signals = {name: Signal(candidates.strength(name, bare), weight) for name, weight in weights.items()}
+        left = left_of(memory, policy.fade_per_day, policy.fade_floor, now)
+        hits.append(replace(bare, score=left * fuse.total(signals), signals=signals, fade=left))
     return sorted(hits, key=lambda hit: (-hit.score, hit.memory.id))
 
 
@@ -127,19 +132,6 @@ def spoken(hits: list[Hit], policy: Policy) -> list[Hit]:
         return hits
     heard = {hit.memory.session for hit in hits if hit.memory.kind == TURN and hit.memory.session}
     return [hit for hit in hits if hit.memory.kind != SESSION or hit.memory.session not in heard]
-
-
-def _hit(memory: Memory, candidates: Candidates, weights: Mapping[str, float]) -> Hit:
-    policy, now = candidates.question.policy, candidates.question.now
-    strengths = candidates.strengths_of(memory)
-    left = left_of(memory, policy.fade_per_day, policy.fade_floor, now)
-    return Hit(
-        memory=memory,
-        score=left * fuse.weighed(strengths, weights),
-        signals=fuse.Signals(strengths, weights),
-        relevance=strengths["relevance"],
-        fade=left,
-    )
 
 
 def _parted(hits: Iterable[Hit], passes: Callable[[Hit], bool]) -> tuple[list[Hit], list[Hit]]:
