@@ -1,5 +1,7 @@
 """search, where conversations are kept: what was found around a memory speaks for it."""
 
+import pytest
+
 from lore import Draft, Lore, Query, Tie
 from lore.clock import Clock
 from lore.model import Hit
@@ -28,6 +30,18 @@ def test_a_turn_of_a_conversation_that_fits_is_found_before_its_like(lore: Lore)
     say(lore, "the walrus sleeps on the ice of the northern bay", "two")
     found = hits(lore, "does the walrus sleep on the ice of the northern bay?")
     assert found[among].score > found[elsewhere].score
+
+
+def test_who_goes_on_with_something_finds_several_conversations(lore: Lore) -> None:
+    plan = [say(lore, f"the plan for the walrus, step {number}", "one") for number in range(3)]
+    other = say(lore, "a plan for the penguin and the walrus", "two")
+    asking = hits(lore, "What is the plan for the walrus?")
+    assert list(asking)[-1] == other
+    going_on = hits(lore, "I have read the plan for the walrus. Tell me what is next.")
+    assert list(going_on).index(other) == 1
+    assert sum("breadth" in going_on[id].signals for id in plan) == 2
+    for hit in going_on.values():
+        assert hit.score == pytest.approx(sum(signal.points for signal in hit.signals.values()))
 
 
 def test_who_goes_on_with_something_finds_the_last_conversation_first(lore: Lore, clock: Clock) -> None:

@@ -1,7 +1,8 @@
 """match: find candidates by words and meaning → measure each → how well each matches the question."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from lore.engine.sense import Sense
@@ -19,6 +20,8 @@ LINKED_FROM = 5
 """From how many of the first candidates links are followed where they count."""
 STEEPNESS = 8.0
 """How fast a match gets weaker behind the best one: by a factor e for each eighth of evidence."""
+FURTHER_OF_CONVERSATION = 0.5
+"""The factor on the score of each further hit of one conversation, where the asker goes on with something."""
 PROPORTIONAL = ("relevance", "quality", "use")
 """Signals that count in proportion to the match."""
 
@@ -206,7 +209,25 @@ def weigh(hits: Sequence[Hit], candidates: Candidates, certainty: float) -> list
     """
     best = hits[0].score if hits else 0.0
     weighed = [_weighed(hit, certainty * _share(hit, best), candidates, certainty) for hit in hits]
-    return sorted(weighed, key=lambda hit: (-hit.score, hit.memory.id))
+    weighed.sort(key=_best_first)
+    return sorted(_broad(weighed), key=_best_first) if candidates.parsed.goes_on else weighed
+
+
+def _best_first(hit: Hit) -> tuple[float, str]:
+    return -hit.score, hit.memory.id
+
+
+def _broad(hits: Sequence[Hit]) -> Iterator[Hit]:
+    """Lower each further hit of a conversation. Going on with something takes several conversations, where a
+    plain question asks for the turn that answers it."""
+    before: Counter[str] = Counter()
+    for hit in hits:
+        session = hit.memory.session
+        factor = FURTHER_OF_CONVERSATION ** before[session] if session else 1.0
+        before[session] += 1
+        change = Signal((factor - 1) * hit.score / hit.fade, 1.0)
+        signals = {**hit.signals, "breadth": change} if factor < 1 else hit.signals
+        yield replace(hit, score=factor * hit.score, signals=signals)
 
 
 def _share(hit: Hit, best: float) -> float:

@@ -35,6 +35,7 @@ WORDS = {  # signal -> what it means to a person
     "quality": "rated as useful",
     "fresh": "newest of two statements that differ in the value",
     "repeats": "says the same as a better hit",
+    "breadth": "the same conversation has a better hit",
     "elsewhere": "belongs to another project",
     MATCH: "matches the question",
 }
