@@ -1,8 +1,12 @@
 """A newer statement repeats an older one, updates it, or stands beside it."""
 
+import json
+from collections import Counter
+from pathlib import Path
+
 import pytest
 
-from bench.corrections import Pair, read
+from bench.corrections import read
 from lore.ranking.compare import Relation, compare
 from tests.ranking.claim_pairs import COMPATIBLE, LAST_COMPATIBLE, MORE_COMPATIBLE
 
@@ -25,6 +29,19 @@ UPDATES = pairs("""
     We use Jenkins for builds. | We no longer use Jenkins for builds. Gitea does it.
     Our proxy is nginx. | We replaced nginx with Caddy as our proxy.
     Anna ranks tea over coffee. | Actually Anna ranks coffee over tea.
+    Our monitoring runs on Heron. | Our monitoring runs on Osprey.
+    Our CDN is Akamai. | We replaced Akamai with Fastly.
+    The weekly sync is at 9:00. | Sync was moved to 9:30.
+    The workshop lasts two days. | The workshop lasts three days.
+    The mailer is rate limited to 5 mails per second. | The mailer is rate limited to 9 mails per second.
+    Nina leads the platform team. | Omar leads the platform team now.
+    The tech lead is Sam. | Lea took over as tech lead from Sam.
+    You should build with make. | You should build with just, not make.
+    The tram leaves at 7:45. | The tram leaves at 9:20, it was late.
+    Our dentist is on Tuesday at 8. | Our dentist was moved to Friday at 9.
+    The wiki is hosted on Wikido. | We host the wiki on Pagely.
+    I have two cats. | I have three cats now.
+    Tracing is turned on for checkout. | Tracing is turned off for checkout.
 """)
 BESIDE = pairs("""
     The office is closed in Berlin. | The office is closed in Munich now.
@@ -42,13 +59,24 @@ BESIDE = pairs("""
     Anna's flight to Rome leaves at 7:15. | Anna's flight to Oslo leaves at 9:40.
     The sensor reads 20 degrees at noon. | The sensor reads 14 degrees at night.
     John is not coming on Friday. | John is coming on Saturday.
+    Build server 12 fails. | Build server 13 fails.
+    The CI runs on Jenkins. | The CI runs on every push.
+    The backend runs on Nomad. | The backend runs on port 8080.
+    The app is used by Acme. | The app is used by Bolt.
+    The bucket for images is public. | The bucket for logs is not public.
+    The service is deployed with Helm. | The service is deployed to Azure.
+    The lead developer is Anna. | We replaced Anna as reviewer.
+    My editor is Vim. | Tom switched from Vim to Emacs.
+    Our package manager is npm. | We use pnpm instead of npm for the docs.
 """)
 UNCERTAIN = pairs("""
     I use npm. | I switched from npm to pnpm for the frontend.
     We have a meeting at 10:00. | We have a meeting at 14:30.
     We closed ticket 4711. | We closed ticket 4712.
-    Our monitoring runs on Heron. | Our monitoring runs on Osprey.
+    The tool runs on Linux. | The tool runs on Windows.
+    We run unit tests. | We run load tests now.
     Tom manages Anna. | Anna manages Tom.
+    All about one | All about two
 """)
 
 
@@ -89,14 +117,19 @@ def test_a_text_of_which_one_sentence_is_outdated_is_not_certainly_outdated_as_a
     assert compare(older, "The port is 81.") is Relation.LIKELY_UPDATE
 
 
-def test_of_the_pairs_of_the_bench_most_corrections_are_certain_and_nothing_else_is() -> None:
-    certain = {
-        kind: [pair for pair in read() if pair.contradicts == kind and is_update(pair)]
-        for kind in (True, False)
-    }
-    assert len(certain[True]) >= 43
-    assert certain[False] == []
+BENCH = [(pair.older, pair.newer, pair.contradicts) for pair in read()]
+FURTHER = [
+    (pair["older"], pair["newer"], pair["contradicts"])
+    for pair in map(json.loads, Path(__file__).with_name("statement_pairs.jsonl").read_text().splitlines())
+]
 
 
-def is_update(pair: Pair) -> bool:
-    return compare(pair.older, pair.newer) is Relation.UPDATE
+@pytest.mark.parametrize(("pairs", "least"), [(BENCH, 43), (FURTHER, 50)], ids=["bench", "further"])
+def test_most_corrections_are_certain_updates_and_nothing_else_is(
+    pairs: list[tuple[str, str, bool]], least: int
+) -> None:
+    """It counts, and shows no text: rules are to be written without a look at the pairs that go wrong."""
+    kinds = Counter(kind for older, newer, kind in pairs if compare(older, newer) is Relation.UPDATE)
+    corrections, others = kinds[True], kinds[False]
+    assert corrections >= least
+    assert others == 0

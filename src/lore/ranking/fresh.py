@@ -10,6 +10,8 @@ from lore.text import words
 
 LEAST_WORDS = 3
 """So many words two texts must have in common at their beginning, and half of the shorter one."""
+COMPARABLE = 4
+"""Texts are compared if they share at least one in so many telling words of the shorter one."""
 OF_THE_PAST = re.compile(
     r"\b(?:first|original(?:ly)?|initial(?:ly)?|former(?:ly)?|previous(?:ly)?|earli(?:er|est)|old(?:est)?"
     r"|(?<!be )(?<!is )(?<!are )used to|at the beginning|before)\b",
@@ -50,7 +52,7 @@ def lifted(
             for older in told
             if older.at < newer.at
             and scores[older.id] > scores[newer.id]
-            and not older.stems.isdisjoint(newer.stems)
+            and _about_the_same(older.stems, newer.stems)
             and (
                 _same_but_for_value(newer.words, older.words, asked) or _updates(older, newer, asked, spoken)
             )
@@ -58,6 +60,12 @@ def lifted(
         if older:
             risen[newer.id] = max(older)
     return risen
+
+
+def _about_the_same(older: frozenset[str], newer: frozenset[str]) -> bool:
+    """Whether a quarter of the shorter text's words stand in the other: less is not worth comparing."""
+    shared = len(older & newer)
+    return bool(shared) and COMPARABLE * shared >= min(len(older), len(newer))
 
 
 def _updates(older: _Told, newer: _Told, asked: frozenset[str], spoken: Collection[str]) -> bool:

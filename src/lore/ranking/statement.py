@@ -1,16 +1,19 @@
 """Statement: the telling words of a short text, whether it is negative, and what it says is over."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import lru_cache
 
+from lore.ranking.claims.words import POINTING
 from lore.text import STOP_WORDS
 
 LONGEST = 400
 """Characters. A longer text says several things; it is not read as one statement."""
 
-_TOKEN = re.compile(r"[$€£]?[^\W_](?:[\w.,:/'’+#@-]*[\w+#])?|[,;]")
+_TOKEN = re.compile(r"[$€£]?[^\W_](?:[\w.,:/'’+#@-]*[\w+#%])?%?|[,;]")
 _OPENING = re.compile(
     r"^(?:(?:small |quick )?(?:corrections?|update|edit|fix|erratum|change of plans?|news|heads[- ]up)"
     r"\b[^:,.]{0,40}[:,.]|no[,:;.]"
@@ -21,8 +24,13 @@ _OPENING = re.compile(
 _NOW = re.compile(
     r"\b(?:any ?more|any longer|from now on|now|nowadays|these days|at present|currently"
     r"|as of (?:now|today|this week|the \w+|\w+)"
-    r"|since (?:today|yesterday|this week|last \w+|the \w+)|(?:starting|effective|beginning) (?:\w+)|recently"
+    r"|since (?:today|yesterday|this week|last \w+|the(?: \w+){2,3}(?=\.?$)|the \w+)"
+    r"|(?:starting|effective|beginning) (?:\w+)|recently"
     r"|last (?:week|month|year)|this (?:week|month|year)|yesterday|today|meanwhile|already|finally)\b",
+    re.IGNORECASE,
+)
+_PERIOD = re.compile(
+    r"\b(?:yesterday|today|tomorrow|(?:last|this|next) (?:night|week|month|quarter|year|sprint))\b",
     re.IGNORECASE,
 )
 _SPOKEN = re.compile(r"\b(?:instead|actually|in fact|after all|by the way|just)\b(?! of\b)", re.IGNORECASE)
@@ -33,29 +41,48 @@ _ENDED = (
     r"|(?:stop|drop)(?:s|ped)?|quit|(?:abandon|ditch)(?:s|es|ed)?"
     r"|(?:cease|remove|retire|discontinue|deprecate)[sd]?"
 )
-_GONE = r"gone|history|out|(?:dropp|remov|retir|replac|abandon|discontinu|deprecat|decommission)ed|shut down"
+_GONE = (
+    r"gone|history|out|shut down|cancell?ed|called off|deleted"
+    r"|(?:dropp|remov|renam|retir|replac|abandon|discontinu|deprecat|decommission)ed"
+)
 _OVER = (
     re.compile(rf"\b(?:{_ENDED}) {_SPAN}"),
     re.compile(rf",? not {_SPAN}"),
-    re.compile(r"\breplace[sd]? ([^,;]{1,60}?)(?= (?:with|by)\b|[,;]|$)"),
+    re.compile(r"\breplace[sd]? (?!by\b|with\b)([^,;]{1,60}?)(?= (?:with|by|as)\b|[,;]|$)"),
+    re.compile(rf"\b(?:takes?|took) over .* from {_SPAN}"),
     re.compile(rf"(?:^|[,;] ?)([^,;]{{1,60}}?) (?:is|are|was|were|has been|have been) (?:{_GONE})\b"),
 )
 _FROM = re.compile(rf"\bfrom {_SPAN} to\b")
 _FORMER = re.compile(r"\b(?:used to|formerly|previously|was once)\b", re.IGNORECASE)
-_EVENT = re.compile(
-    r"(?<!\bis)(?<!\bare)(?<!\bam)(?<!\bbe)(?<!\bbeen)(?<!\bgets)(?<!\bget)(?<!\bthe)(?<!\bThe)(?<!\ba)(?<!\bnot)"
-    r" [a-z]{3,}ed\b|^[A-Z][a-z]{2,}ed\b"
+_EVENT = re.compile(r"(?<!\bthe)(?<!\bThe)(?<!\ba)(?<!\bnot) [a-z]{3,}ed\b|^[A-Z][a-z]{2,}ed\b")
+_PASSIVE = re.compile(r"\b(?:is|are|am|be|been|gets?)(?: [a-z]+)? [a-z]+ed\b")
+_REASON = re.compile(
+    r",? (?:because|due to|thanks to)\b.*"
+    r"|, (?:(?:it|they|he|she) (?:was|were|has|have|had|got)|as|since|so)\b.*"
 )
+"""What only explains the rest of a statement."""
 _NUMBERS = frozenset(
     """one two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty sixty hundred
     first second third fourth fifth sixth seventh eighth ninth tenth""".split()
 )
+_UNIT = "second|minute|hour|day|week|month|year"
 _REWORDED = (
     (re.compile(r"\bswap(?:s|ped)? ([^,;]{1,60}?) for\b"), r"replaced \1 with"),
     (re.compile(r"\b(?:went|goes|gone|go) (?:up|down)\b"), "changed"),
-    (re.compile(r"\b[Tt]urn(?:s|ed|ing)? (on|off)\b"), r"switched \1"),
-    (re.compile(r"\b(?:every |each )?(hour|week|month|year)ly\b"), r"every 1 \1"),
-    (re.compile(r"\bdaily\b"), "every 1 day"),
+    (re.compile(r"\b(?:[Tt]urn(?:s|ed|ing)?|(?<=is |en )switched) on\b"), "enabled"),
+    (re.compile(r"\b(?:[Tt]urn|[Ss]witch)(?:s|es|ed|ing)? off\b"), "disabled"),
+    (
+        re.compile(r"(?<!the )(?<!The )(?<!our )(?<!Our )\b(?:every |each )?(hour|week|month|year)ly\b"),
+        r"every 1 \1",
+    ),
+    (re.compile(r"(?<!the )(?<!The )(?<!our )(?<!Our )\bdaily\b"), "every 1 day"),
+    (re.compile(r"\bquarterly\b"), "every 3 month"),
+    (re.compile(r"\bevery night\b"), "every 1 day"),
+    (re.compile(rf"\b(for|after|within|in|every|each|takes?|lasts?) (?:an? )?({_UNIT})\b"), r"\1 1 \2"),
+    (re.compile(r"\b(?:is|are) (?:up|down) to\b"), "changed to"),
+    (re.compile(r"\bonly (?=\d)"), ""),
+    (re.compile(r"(?<=\d) years old\b"), ""),
+    (re.compile(r"\b(is|are|was|were)n't\b"), r"\1 not"),
     (re.compile(r"\bnoon\b"), "12 pm"),
     (re.compile(r"\bmidnight\b"), "12 am"),
 )
@@ -68,20 +95,22 @@ _PREPOSITIONS = frozenset(
     """for in on at with during by under from to via per as when after before near within of over than into
     between about above below until since through""".split()
 )
+_BEFORE = _PREPOSITIONS | {"every", "each"}
+"""Words that tell in which relation the next one stands."""
 _IGNORED = (
     _NOT
-    | (STOP_WORDS - _PREPOSITIONS - {"own", "other", "all", "only", "off", "up", "more", "most"})
+    | (STOP_WORDS - _PREPOSITIONS - {"own", "other", "all", "one", "only", "off", "up", "more", "most"})
     | {
         *"use uses used using get gets got take takes set sets it's that's i'm we're he's she's".split(),
-        *"every around ever anymore longer still new please remember called named".split(),
+        *"around ever always anymore longer still new please remember called named instead again yet".split(),
     }
 )
 """Words by which two statements about the same thing may differ."""
 CHANGING = frozenset(
     """raised lowered bumped cut increased decreased reduced changed updated moved switched migrated
     postponed rescheduled extended shortened upgraded downgraded rose fell dropped shifted reset rewritten
-    renamed grew shrank became replaced revised adjusted amended doubled tripled halved converted transferred
-    relocated reassigned ported promoted delayed""".split()
+    renamed grew grown shrank became replaced revised adjusted amended doubled tripled halved converted
+    transferred relocated reassigned rebooked scaled ported promoted delayed""".split()
 )
 """Verbs that tell a change, in their past form: `raised to`, but not `raise`."""
 _OPPOSITES = """
@@ -90,6 +119,7 @@ _OPPOSITES = """
     requir mandatori | optional
     availabl | unavailabl
     open | clos
+    public | privat
     true | fals
     work | broken
     support | unsupport
@@ -104,14 +134,35 @@ STATES = {
 """Stem -> the state that it names, and 1 if it is the opposite of that state."""
 _IRREGULAR = {
     "written": "write", "rewritten": "rewrite", "ran": "run", "sent": "send", "kept": "keep",
-    "built": "build", "held": "hold", "met": "meet", "paid": "pay", "sold": "sell", "taught": "teach",
-    "thought": "think", "led": "lead", "chosen": "choose", "chose": "choose", "spoken": "speak",
+    "built": "build", "rebuilt": "rebuild", "held": "hold", "met": "meet", "paid": "pay", "sold": "sell",
+    "taught": "teach", "thought": "think", "led": "lead", "chosen": "choose", "chose": "choose",
+    "spoken": "speak",
 }  # fmt: skip
+SCOPES = frozenset(
+    """dev development prod production stag test local ci qa canari sandbox liv beta alpha weekdai
+    weekend""".split()
+)
+"""Stems of words for where or when something holds."""
+SPEAKERS = frozenset({"i", "we", "you"})
+_CLEAR = frozenset({"their", "his", "her", "its", "you", "your", "me", "us"})
+"""Pronouns that do not point outside: an owner whom the statement names itself, the user and the agent."""
+
+
+class Relation(StrEnum):
+    """How a newer statement stands to an older one.
+
+    UPDATE: both cannot be true now. LIKELY_UPDATE: the newer is what most people would ask for.
+    """
+
+    SAME = "same"
+    UPDATE = "update"
+    LIKELY_UPDATE = "likely update"
+    OTHER = "other"
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A telling word at its place among all words. before: the preposition in front of it, if any."""
+    """A telling word at its place among all words. before: the preposition in front of it, or `every`."""
 
     stem: str
     raw: str
@@ -120,7 +171,7 @@ class Token:
 
     @property
     def numeric(self) -> bool:
-        return self.raw[0].isdigit() or self.raw[0] in "$€£" or self.stem in _NUMBERS
+        return self.raw[0].isdigit() or self.raw[0] in "$€£" or self.raw.lower() in _NUMBERS
 
     @property
     def changes(self) -> bool:
@@ -130,14 +181,22 @@ class Token:
     def named(self) -> bool:
         return self.raw[0].isupper() and self.at > 0
 
+    @property
+    def scope(self) -> bool:
+        return self.stem in SCOPES
+
+    @property
+    def plain(self) -> bool:
+        return not (self.numeric or self.named or self.scope)
+
 
 @dataclass(frozen=True, slots=True)
 class Statement:
     """words: all of them in lower case. tokens: the telling ones, but for verbs of change.
 
     over: stems of what it says is over. corrects: it opens as a correction. changes: its verb tells a
-    change ("was raised to"). current: it says that it holds now. past: it tells of what was. event: it tells
-    what somebody did once.
+    change ("was raised to"). current: it says that it holds now. period: the day, week or year that it names
+    by its distance ("last week"). past: it tells of what was. event: it tells what somebody did once.
     """
 
     text: str
@@ -149,8 +208,14 @@ class Statement:
     corrects: bool
     changes: bool
     current: bool
+    period: str
     past: bool
     event: bool
+
+    @property
+    def clear(self) -> bool:
+        """Whether it needs no other sentence to tell what it is about."""
+        return POINTING.isdisjoint(set(self.words) - _CLEAR)
 
 
 @lru_cache(maxsize=2_048)
@@ -160,7 +225,7 @@ def statement(text: str) -> Statement | None:
     if not line or len(line) > LONGEST or line.endswith("?"):
         return None
     body = _OPENING.sub("", line)
-    plain = _SPOKEN.sub("", _NOW.sub("", body)).strip(" ,.!;")
+    plain = _REASON.sub("", _SPOKEN.sub("", _NOW.sub("", body))).strip(" ,.!;")
     for pattern, words_instead in _REWORDED:
         plain = pattern.sub(words_instead, plain)
     words = _TOKEN.findall(plain)
@@ -169,7 +234,7 @@ def statement(text: str) -> Statement | None:
     negations = sum(word in _NOT or "n't" in word for word in lower)
     telling = tuple(token for token in tokens if not token.changes)
     changes = len(telling) < len(tokens)
-    happened = _EVENT.search(plain) is not None
+    happened = _EVENT.search(_PASSIVE.sub("", plain)) is not None
     return Statement(
         text=line.rstrip(" .!;"),
         words=lower,
@@ -180,6 +245,7 @@ def statement(text: str) -> Statement | None:
         corrects=body != line,
         changes=changes,
         current=_NOW.search(body) is not None or "new" in words,
+        period=period[0].lower() if (period := _PERIOD.search(body)) else "",
         past=not _PAST.isdisjoint(lower) or _FORMER.search(plain) is not None,
         event=happened,
     )
@@ -191,7 +257,7 @@ def _tokens(words: Sequence[str]) -> tuple[list[Token], int]:
     opposites, before, changing = 0, "", False
     for at, word in enumerate(words):
         low = word.lower()
-        if low in _PREPOSITIONS and not (low == "on" and at + 1 == len(words)):
+        if low in _BEFORE and not (low == "on" and at + 1 == len(words)):
             before = low
         elif not (
             low in _IGNORED or low in _NOT or "n't" in low or word in ",;" or (changing and low in _WAYS)
@@ -227,3 +293,15 @@ def stem_of(word: str) -> str:
     if word.endswith("y"):
         word = word[:-1] + "i"
     return word.removesuffix("e")
+
+
+def without(tokens: Sequence[Token], others: Sequence[Token]) -> list[Token]:
+    """The words that the others have not."""
+    left = Counter(token.stem for token in others)
+    found = []
+    for token in tokens:
+        if left[token.stem]:
+            left[token.stem] -= 1
+        else:
+            found.append(token)
+    return found

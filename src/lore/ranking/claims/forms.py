@@ -114,8 +114,20 @@ def _held(what: Description, verb: str, holder: str, sentence: Sentence) -> Clai
     return stated(f"{what.name} ·", holder, "", sentence, past=past)
 
 
+_ACTIVE = re.compile(r"^(?:We|we|I) (host|track|manage|deploy|log|cache|archive|handle|store|keep) (\S.*?)"
+                     r" (in|on|with|to|at|via|through) (\S.*)$")  # fmt: skip
+
+
+def _passive(match: re.Match[str]) -> str:
+    """`We host the wiki on V` says that the wiki is hosted on V."""
+    verb, what, preposition, value = match.groups()
+    done = {"keep": "kept", "log": "logged"}.get(verb) or f"{verb.removesuffix('e')}ed"
+    return f"{what[0].upper()}{what[1:]} is {done} {preposition} {value}"
+
+
 def _phrased(sentence: Sentence) -> Iterator[Claim]:
     """`X lives in V`, `X was founded by V`: the verbs of which a subject has one object at a time."""
+    sentence = replace(sentence, text=_ACTIVE.sub(_passive, sentence.text))
     if not ANY.search(sentence.text):
         return
     for phrase in PHRASES:
@@ -145,7 +157,8 @@ def _valued(phrase: Phrase, match: re.Match[str], left: str, sentence: Sentence)
         return None
     if phrase.sorted_by_kind or kind:
         kind = kind_of(value) if kind is None else kind
-    attribute = f"{phrase.attribute or plain(match.group())} {kind or ''}".rstrip()
+    verb = phrase.attribute or plain(match.group()).replace("are ", "is ")
+    attribute = f"{verb} {kind or ''}".rstrip()
     tail = "" if kind_of(value) in TIMES else tail
     key = f"{plain(left)} · {attribute}" if attribute != "=" else f"{plain(left)} ·"
     return stated(key, value, tail, replace(sentence, when=""))
@@ -161,7 +174,8 @@ def _fits(phrase: Phrase, value: str, category: str | None) -> bool:
     return not phrase.named or category is not None or kind != "word"
 
 
-_USE_FOR = re.compile(r"^(\S.*?) (?:use|uses|am using|is using|are using) (\S.*?) for (\S.*)$")
+_USE_FOR = re.compile(r"^(\S.*?) (?:use|uses|am using|is using|are using) (\S.*?) (for|as) (\S.*)$")
+_ONE = re.compile(r"(?:the|our|my) ")
 _VERSION = re.compile(
     r"^(\S.*?) (?:use|uses|runs?|runs? on|requires?|targets?|is on|are on|is running|are running"
     r"|is built with|is pinned to|is using|are using) ([A-Za-z][\w.+#-]*(?: [A-Z]\w*)?) v?(\d+(?:\.\w+)*)$"
@@ -169,12 +183,16 @@ _VERSION = re.compile(
 
 
 def _used(sentence: Sentence) -> Iterator[Claim]:
-    """`X uses V for P` may have neighbours; the version of a named thing may not."""
+    """`X uses V for P` may have neighbours; `X uses V as our P` and the version of a named thing may not."""
     if (use := _USE_FOR.match(sentence.text)) and is_subject(use.group(1), sentence.opening):
         value, _ = split(use.group(2))
         if value:
             yield stated(
-                f"{plain(use.group(1))} · uses for {plain(use.group(3))}", value, "", sentence, many=True
+                f"{plain(use.group(1))} · uses {use.group(3)} {plain(use.group(4))}",
+                value,
+                "",
+                sentence,
+                many=use.group(3) == "for" or not _ONE.match(use.group(4)),
             )
     version = _VERSION.match(sentence.text)
     if version and is_subject(version.group(1), sentence.opening):

@@ -34,6 +34,14 @@ _MADE = (
     "founded|co-?founded|created|written|directed|performed|produced|developed|manufactured|published|designed"
     "|built|invented|composed|discovered|recorded|painted|established|edited|sung|introduced|coined|authored"
 )
+_DONE = (
+    "managed|tracked|handled|routed|provisioned|orchestrated|deployed|formatted|linted|powered|done|billed"
+)
+_PUT = "tracked|logged|cached|archived|queued"
+_SERVED = "|".join(
+    f"(?<=[{word[0].upper()}{word[0]}]{word[1:]} )" for word in "CI monitoring logging wiki".split()
+)
+"""What a team has one tool for, as it stands before the verb."""
 _BEGUN = "founded|co-?founded|established|incorporated"
 _LED = "owned|run|led|managed|maintained|headed|chaired|governed|coached|operated|controlled"
 _ONE_OF_A_KIND = "language|religion|faith|sport|field|position|role|genre"
@@ -56,9 +64,15 @@ STATES_OF_AFFAIRS = (
     *(_phrase(rf"{_BE} {word} by", f"{word} by") for word in _LED.split("|")),
     # a thing is kept and run in one place
     _phrase(rf"{_BE} hosted (?:on|at|by|in|with)", "hosted", sorted_by_kind=True, named=True),
-    _phrase(rf"{_BE} deployed (?:on|to|in|at|with)", "deployed", sorted_by_kind=True, named=True),
+    _phrase(rf"{_BE} deployed (?:on|to|in|at)", "deployed", sorted_by_kind=True, named=True),
+    _phrase(r"lives? (?:at|on)", "lives at", named=True),
+    _phrase(r"is in(?= [a-z]+-[a-z]+-?\d)", "region"),
     _phrase(rf"{_BE} (?:stored|kept|saved) (?:in|on|at|under|to)", "stored", sorted_by_kind=True, named=True),
     _phrase(rf"{_BE} (?:written|implemented) in", "written in", sorted_by_kind=True, named=True),
+    # one tool does one thing
+    _phrase(rf"{_BE} (?:{_DONE}) (?:with|by|via|through)", sorted_by_kind=True, named=True),
+    _phrase(rf"{_BE} (?:(?:{_PUT}) (?:in|on|to)|based on)", sorted_by_kind=True, named=True),
+    _phrase(rf"(?:{_SERVED})runs? on", "runs on", sorted_by_kind=True, named=True),
     # a setting has one value
     _phrase(r"listens? on|is listening on|binds? to|is bound to", "listens on", sorted_by_kind=True),
     _phrase(rf"{_BE} set to", "=", named=True),

@@ -56,6 +56,7 @@ _STILL = re.compile(
 _ASIDE = re.compile(r"\s*\([^()]*\)|\s*\[[^\[\]]*\]")
 LOWER = re.compile(r"(?<![\w'’.-])[a-z][a-z'’]*(?![\w-])")
 _CONTRACTED = re.compile(r"'(?:ll|d)\b")
+_PLANNED = re.compile(r"\b(?:is|are) planned for\b")
 _SPEAKER = re.compile(r"^(?:\w+ ){0,2}\w+: \S+ \S")
 
 
@@ -86,7 +87,7 @@ def is_statement(line: str) -> bool:
         return False
     if words[0].lower() in DOUBTFUL_OPENERS:
         return False
-    lower = set(LOWER.findall(line))
+    lower = set(LOWER.findall(_PLANNED.sub("", line)))
     return not (lower & DOUBTS or PASSING.search(line) or ADDING.search(line) or ";" in line)
 
 

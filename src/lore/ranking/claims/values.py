@@ -35,6 +35,8 @@ _UNITS: dict[str, tuple[str, float]] = {
         ("time", 3_600, "h hr hrs hour hours"),
         ("time", 86_400, "d day days"),
         ("time", 604_800, "week weeks"),
+        ("time", 2_592_000, "month months"),
+        ("time", 31_536_000, "year years"),
         ("bytes", 1, "b byte bytes"),
         ("bytes", 1e3, "kb kib"),
         ("bytes", 1e6, "mb mib"),

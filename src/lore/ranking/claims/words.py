@@ -112,7 +112,7 @@ ROLES = frozenset(
     composer founder creator inventor editor publisher producer developer maintainer husband wife spouse
     father mother winner champion capital headquarters birthplace host landlord tenant leader commander
     secretary treasurer general principal dean bishop monarch ruler speaker conductor designer architect
-    broadcaster successor predecessor killer murderer discoverer""".split()
+    broadcaster master contact supervisor successor predecessor killer murderer discoverer""".split()
 )
 """Nouns for a post or a relation that one person or thing holds at a time."""
 
