@@ -2,7 +2,7 @@
 
 import pytest
 
-from lore.ranking.fresh import lifted
+from lore.ranking.fresh import Dated, lifted
 
 OLD, NEW = "The build server is called Heron.", "The build server is called Osprey."
 
@@ -10,7 +10,7 @@ OLD, NEW = "The build server is called Heron.", "The build server is called Ospr
 def order(question: str, *texts: str) -> list[str]:
     """The texts, given best first and oldest first, as they stand in the end."""
     scores = {text: 1 - place / 10 for place, text in enumerate(texts)}
-    risen = lifted(question, [(text, text, float(at)) for at, text in enumerate(texts)], scores)
+    risen = lifted(question, [Dated(text, text, float(at), scores[text]) for at, text in enumerate(texts)])
     return sorted(texts, key=lambda text: (-{**scores, **risen}[text], -texts.index(text)))
 
 
@@ -71,4 +71,4 @@ def test_the_newest_of_several_is_the_first() -> None:
 
 
 def test_what_is_already_better_is_not_lifted() -> None:
-    assert lifted("build server", [("old", OLD, 1.0), ("new", NEW, 2.0)], {"old": 0.4, "new": 0.5}) == {}
+    assert lifted("build server", [Dated("old", OLD, 1.0, 0.4), Dated("new", NEW, 2.0, 0.5)]) == {}

@@ -14,7 +14,7 @@ from lore.model import FORMATS, SESSION, TURN, VERBATIM, Answer, Filter, Format,
 from lore.ranking import fuse
 from lore.ranking.confidence import LEAST, SAME_TOPIC
 from lore.ranking.decay import left_of, relevance
-from lore.ranking.fresh import lifted
+from lore.ranking.fresh import Dated, lifted
 from lore.ranking.policy import POLICIES, Policy, policy_named
 from lore.store import Reader, Store
 from lore.text import clean, label_of, listed, preview, storable, tokens_in
@@ -69,7 +69,7 @@ def search(
     seen, elsewhere = _of_project(seen, "" if query.where.projects else project)
     repeated = 0
     if policy.tidy:
-        seen, repeated = _without_repeats(_fresh_first(seen, query.text), query.text, reader)
+        seen, repeated = _without_repeats(_fresh_first(seen, candidates), query.text, reader)
     seen, weak = _parted(seen, lambda hit: _worth(hit, policy) >= query.min_score)
     hidden += weak
     if policy.best_per_tree and query.where.under is None:
@@ -147,12 +147,20 @@ def _worth(hit: Hit, policy: Policy) -> float:
     return fuse.total(hit.signals) if policy.asked_unfaded else hit.score
 
 
-def _fresh_first(hits: list[Hit], question: str) -> list[Hit]:
+def _fresh_first(hits: list[Hit], candidates: Candidates) -> list[Hit]:
     """Of what says the same but for the value, the newest first."""
-    ranked = [(hit.memory.id, hit.memory.content, hit.memory.created_at) for hit in hits[:COMPARED]]
-    scores = {hit.memory.id: hit.score for hit in hits[:COMPARED]}
-    verbatim = {hit.memory.id for hit in hits[:COMPARED] if hit.memory.kind in VERBATIM}
-    return _moved(hits, lifted(question, ranked, scores, verbatim), "fresh")
+    compared = [
+        Dated(
+            id=hit.memory.id,
+            text=hit.memory.content,
+            at=hit.memory.created_at,
+            score=hit.score,
+            likeness=candidates.likeness.get(hit.memory.id),
+            spoken=hit.memory.kind in VERBATIM,
+        )
+        for hit in hits[:COMPARED]
+    ]
+    return _moved(hits, lifted(candidates.question.text, compared), "fresh")
 
 
 def _without_repeats(hits: list[Hit], question: str, reader: Reader) -> tuple[list[Hit], int]:

@@ -1,10 +1,12 @@
 """Fresh: where a newer memory updates an older one, the newer one is asked for."""
 
 import re
-from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 from lore.names import VERBS, stems
+from lore.ranking.announced import replaces
 from lore.ranking.compare import Relation, compare
 from lore.text import words
 
@@ -19,60 +21,74 @@ OF_THE_PAST = re.compile(
 )
 
 
-class _Told(NamedTuple):
-    """A memory that was found, its words and what stays of the telling ones."""
+@dataclass(frozen=True)
+class Dated:
+    """A hit with its time. likeness: its similarity to the question, if it has a vector.
+
+    spoken: it is a turn of a conversation, where people say "I"; only a certain update counts.
+    """
 
     id: str
     text: str
     at: float
-    words: list[str]
-    stems: frozenset[str]
+    score: float
+    likeness: float | None = None
+    spoken: bool = False
+
+    @cached_property
+    def words(self) -> list[str]:
+        return words(self.text)
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        return stems(self.words)
 
 
-def lifted(
-    question: str,
-    ranked: Sequence[tuple[str, str, float]],
-    scores: Mapping[str, float],
-    spoken: Collection[str] = (),
-) -> dict[str, float]:
-    """Which scores rise, and to what: each to that of the best older one that it updates.
+def lifted(question: str, hits: Sequence[Dated]) -> dict[str, float]:
+    """New scores by id: a hit that updates older ones rises to the best score among them.
 
-    ranked: (id, text, time). Nothing rises where the question asks for the past. What is likely an update
-    but not certainly one keeps its place where the question names what differs. spoken: the ids of turns of
-    conversations; who speaks says "I", so that only what is certain counts.
+    Nothing rises where the question asks for the past. A likely update keeps its place where the question
+    names what differs.
     """
     if OF_THE_PAST.search(question):
         return {}
     asked = stems(words(question))
-    told = [_Told(id, text, at, found := words(text), stems(found)) for id, text, at in ranked]
     risen: dict[str, float] = {}
-    for newer in told:
-        older = [
-            scores[older.id]
-            for older in told
-            if older.at < newer.at
-            and scores[older.id] > scores[newer.id]
-            and _about_the_same(older.stems, newer.stems)
-            and (
-                _same_but_for_value(newer.words, older.words, asked) or _updates(older, newer, asked, spoken)
-            )
+    for newer in hits:
+        updated = [
+            older.score
+            for older in hits
+            if older.at < newer.at and older.score > newer.score and _updates(older, newer, question, asked)
         ]
-        if older:
-            risen[newer.id] = max(older)
+        if updated:
+            risen[newer.id] = max(updated)
     return risen
+
+
+def _updates(older: Dated, newer: Dated, question: str, asked: frozenset[str]) -> bool:
+    spoken = older.spoken or newer.spoken
+    if not spoken and replaces(question, older.text, newer.text, _less_similar(older, newer)):
+        return True
+    if not _about_the_same(older.stems, newer.stems):
+        return False
+    if _same_but_for_value(newer.words, older.words, asked):
+        return True
+    relation = compare(older.text, newer.text, thorough=False)
+    if relation is not Relation.LIKELY_UPDATE or spoken:
+        return relation is Relation.UPDATE
+    return asked.isdisjoint(older.stems ^ newer.stems)
+
+
+def _less_similar(older: Dated, newer: Dated) -> float:
+    if older.likeness is None or newer.likeness is None:
+        return 0.0
+    return older.likeness - newer.likeness
 
 
 def _about_the_same(older: frozenset[str], newer: frozenset[str]) -> bool:
     """Whether a quarter of the shorter text's words stand in the other: less is not worth comparing."""
     shared = len(older & newer)
     return bool(shared) and COMPARABLE * shared >= min(len(older), len(newer))
-
-
-def _updates(older: _Told, newer: _Told, asked: frozenset[str], spoken: Collection[str]) -> bool:
-    relation = compare(older.text, newer.text, thorough=False)
-    if relation is not Relation.LIKELY_UPDATE or older.id in spoken or newer.id in spoken:
-        return relation is Relation.UPDATE
-    return asked.isdisjoint(older.stems ^ newer.stems)
 
 
 def _same_but_for_value(one: Sequence[str], other: Sequence[str], asked: frozenset[str]) -> bool:
