@@ -23,6 +23,8 @@ DISTILLED = "distilled"
 """The source type of what Lore has written itself."""
 DERIVED = "derived_from"
 """The type of the link from a distilled memory to a turn it came from."""
+UPDATES = "updates"
+"""The type of the link from a correction to the memory that it corrects."""
 OVERVIEW_OF = "overview_of"
 """Under which name a root remembers what its overview was made of."""
 DETAILS = 3
@@ -140,9 +142,9 @@ class Draft:
     root if their likeness is above this number; otherwise the draft becomes a root itself. at_once: findable
     by meaning when it is kept, where no background runs that sees to it soon. unique_title: refused as a
     Duplicate if a memory of this kind in the same namespace is called the same. ties: links to begin with; an
-    empty source is this memory. updates_above: also tied, as their update, to memories of which it changes a
-    value or repeats the words, if their likeness is above this. once: where the same text of this kind, type,
-    title and project is kept already, that memory stands and a use of it is counted. project: None leaves it
+    empty source is this memory. updates: also tied, as an update, to similar memories of which it changes a
+    value or repeats the words. once: where the same text is kept already in the same project and the draft has
+    no title or type of its own, that memory stands and a use of it is counted. project: None leaves it
     to the place where it is written.
     """
 
@@ -166,7 +168,7 @@ class Draft:
     flags: frozenset[str] = frozenset()
     metadata: Mapping[str, Any] = field(default_factory=dict)
     ties: tuple["Tie", ...] = ()
-    updates_above: float | None = None
+    updates: bool = False
     once: bool = False
 
 

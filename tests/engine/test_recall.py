@@ -163,24 +163,18 @@ def updates(lore: Lore, id: str) -> list[str]:
 def test_a_memory_updates_what_says_nearly_the_same(lore: Lore) -> None:
     old = keep(lore, "the office is on the third floor of the north tower")
     keep(lore, "the cat sleeps on the sofa")
-    new = lore.remember(
-        Draft(content="the office is on the fourth floor of the north tower", updates_above=0.8)
-    )
-    far = lore.remember(
-        Draft(content="the office is on the fifth floor of the north tower", updates_above=0.999)
-    )
+    new = lore.remember(Draft(content="the office is on the fourth floor of the north tower", updates=True))
     assert updates(lore, new.id) == [old]
-    assert updates(lore, far.id) == []
     assert old in ids_of(lore.recall(Filter())), "an update alone hides nothing"
 
 
 def test_where_the_draft_says_how_it_is_tied_nothing_is_added(lore: Lore) -> None:
     old = keep(lore, "the same words")
     tie = Tie(source="", target=old, type="contradicts")
-    new = lore.remember(Draft(content="the same words", ties=(tie,), updates_above=0.9))
+    new = lore.remember(Draft(content="the same words", ties=(tie,), updates=True))
     assert [link.type for link in lore.look_at(new.id).links] == ["contradicts"]
 
 
 def test_what_was_forgotten_is_not_updated(lore: Lore) -> None:
     lore.forget([keep(lore, "the same words")])
-    assert updates(lore, lore.remember(Draft(content="the same words", updates_above=0.9)).id) == []
+    assert updates(lore, lore.remember(Draft(content="the same words", updates=True)).id) == []

@@ -8,7 +8,7 @@ from lore.model import Hit
 
 
 def say(lore: Lore, content: str, session: str = "") -> str:
-    return lore.remember(Draft(content=content, session=session)).id
+    return lore.remember(Draft(content=content, kind="turn", session=session)).id
 
 
 def hits(lore: Lore, text: str) -> dict[str, Hit]:

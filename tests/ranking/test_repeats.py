@@ -91,3 +91,16 @@ def test_a_heading_that_only_repeats_memories_is_covered() -> None:
 )
 def test_a_text_that_only_asks_the_same_is_recognised(text: str, again: bool) -> None:
     assert asks_again(QUESTION, text) == again
+
+
+def test_a_distilled_memory_gives_way_to_a_stored_one_that_says_the_same() -> None:
+    distilled = fact(f"We decided that {FACT}", id="distilled")
+    stored = fact(FACT, id="stored", distilled=False)
+    assert repeats(QUESTION, [distilled, stored]).covered == {"distilled": "stored"}
+    assert repeats(QUESTION, [distilled, fact(OTHER_VALUE, id="stored", distilled=False)]).covered == {}
+
+
+def test_of_twins_only_the_best_hit_stays() -> None:
+    twins = [Statement(id=id, text=FACT, twin_key="same") for id in ("first", "second")]
+    assert repeats(QUESTION, twins).covered == {"second": "first"}
+    assert repeats(QUESTION, [Statement(id=id, text=FACT) for id in ("first", "second")]).covered == {}

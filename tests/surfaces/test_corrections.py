@@ -1,10 +1,13 @@
 """A correction is kept and linked, the same text is kept once, and likeness alone links nothing."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from lore import Filter, Lore
+from lore import Draft, Filter, Lore
+from lore.clock import Clock
+from lore.engine.consolidation import sleep
 from lore.surfaces import SURFACES
 from tests.ranking.test_compare import UPDATES
 
@@ -108,3 +111,69 @@ def test_incidents_that_are_alike_are_not_linked_as_updates(lore: Lore) -> None:
             f"INC-{4700 + number}: checkout failed for {number + 5} minutes because of {cause}.",
         )
     assert lore.links([memory.id for memory in lore.select(Filter(), 100)]) == []
+
+
+LIMIT, NEW_LIMIT = (
+    "The API rate limit of Zephyr is 100 requests per minute.",
+    "Correction: the API rate limit of Zephyr is now 250 requests per minute.",
+)
+
+
+def test_the_same_text_through_several_dialects_is_one_memory(lore: Lore) -> None:
+    ids = {save(lore, surface, ALLERGIC)[0] for surface in ("typed", "tree", "tree-first", "scored", "typed")}
+    ids.add(lore.remember(Draft(content=ALLERGIC, once=True)).id)
+    assert len(ids) == 1
+
+
+def test_a_text_saved_again_with_a_type_of_its_own_is_another_memory(lore: Lore) -> None:
+    untyped, _ = save(lore, "tree", ALLERGIC)
+    typed = call(lore, "typed", "memory_save", content=ALLERGIC, memory_type="identity")["memory_id"]
+    assert untyped != typed
+
+
+@pytest.mark.parametrize("surface", ["tree", "tree-first"])
+def test_a_correction_is_no_part_of_what_it_corrects_and_replaces_it_after_a_night(
+    lore: Lore, clock: Clock, surface: str
+) -> None:
+    before, _ = save(lore, surface, LIMIT)
+    clock.sleep(days=1)
+    after, answer = save(lore, surface, NEW_LIMIT)
+    assert answer["parent_id"] is None
+    sleep(lore)
+    [old] = lore.select(Filter(ids=(before,), superseded=True), 1)
+    assert old.superseded_by == after
+
+
+def test_the_link_to_what_a_memory_corrects_never_fades(lore: Lore, clock: Clock) -> None:
+    before, _ = save(lore, "typed", ALLERGIC)
+    after, _ = save(lore, "typed", NOT_ALLERGIC)
+    clock.sleep(days=1_000)
+    sleep(lore, ("decay",))
+    assert [(link.source, link.target) for link in lore.links([after])] == [(after, before)]
+
+
+def test_a_correction_comes_before_a_used_memory_in_the_graph(lore: Lore, clock: Clock) -> None:
+    save(lore, "typed", LIMIT)
+    for _ in range(5):
+        call(lore, "typed", "memory_recall", query="API rate limit of Zephyr")
+    clock.sleep(days=1)
+    save(lore, "typed", NEW_LIMIT)
+    found = call(lore, "graph", "search_semantic", query="What is the API rate limit of Zephyr?")
+    assert "250" in str(found["results"][0])
+
+
+def test_an_observation_is_linked_to_the_one_that_it_corrects(lore: Lore) -> None:
+    entity = {"name": "Zephyr", "entityType": "service", "observations": ["The rate limit is 100 requests."]}
+    call(lore, "graph", "create_entities", entities=[entity])
+    call(lore, "graph", "add_observations", name="Zephyr", observations=["The rate limit is 250 requests."])
+    old, new = sorted(lore.select(Filter(kinds=frozenset({"observation"})), 5), key=lambda one: one.alias)
+    assert ("updates", new.id, old.id) in [
+        (link.type, link.source, link.target) for link in lore.links([new.id])
+    ]
+
+
+def test_a_fragment_finds_its_place_among_the_trees_of_its_own_project(lore: Lore) -> None:
+    text = "The release branch of the parser is called main-line"
+    lore.remember(Draft(content=text, kind="fragment", project="one"))
+    answer = call(replace(lore, project="two"), "tree", "store", content=f"{text} and never deleted")
+    assert answer["parent_id"] is None

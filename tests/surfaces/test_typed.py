@@ -13,10 +13,10 @@ from lore.clock import Clock
 from lore.config import Config
 from lore.connecting import wire
 from lore.embed.hashing import HashEmbedder
+from lore.engine.remember import UPDATES_ABOVE
 from lore.model import Cause
 from lore.ranking.category import IMPORTANCE
 from lore.surfaces import SURFACES
-from lore.surfaces.base import UPDATES_ABOVE
 from lore.vectors import Vector, Vectors
 
 TOOLS = SURFACES["typed"].tools

@@ -12,10 +12,11 @@ from lore.engine.search import spoken
 from lore.engine.sense import Sense
 from lore.engine.use import count_use
 from lore.errors import Unavailable
-from lore.model import Filter, Memory
+from lore.model import VERBATIM, Filter, Memory
 from lore.ranking import fuse, limbic
 from lore.ranking.confidence import LEAST
 from lore.ranking.decay import DAY_SECONDS
+from lore.ranking.fresh import Dated, lifted
 from lore.ranking.limbic import Scoring
 from lore.ranking.policy import Policy
 from lore.store import Reader, Store
@@ -102,13 +103,32 @@ def _by_match(question: _Question) -> list[Association]:
     scorings = _scorings({id: p.entity for id, p in portraits.items()}, reader, now)
     strategy = limbic.strategy_for(question.text, question.limit)
     bent = limbic.bent({id: matches[id] for id in portraits}, scorings, strategy)
+    bent |= lifted(question.text, _dated(portraits, bent, likeness))
     return sorted(
         (
             _association(portraits[id], score, scorings[id], strategy, likeness.get(id), fused.get(id))
             for id, score in bent.items()
         ),
-        key=lambda a: (-a.score, a.portrait.entity.id),
+        key=lambda a: (-a.score, -a.portrait.entity.created_at, a.portrait.entity.id),
     )
+
+
+def _dated(
+    portraits: Mapping[str, Portrait], scores: Mapping[str, float], likeness: Mapping[str, float]
+) -> list[Dated]:
+    """The memories of other dialects among the portraits: one of them may update another."""
+    memories = [portrait.entity for portrait in portraits.values() if portrait.entity.kind != ENTITY]
+    return [
+        Dated(
+            id=memory.id,
+            text=memory.content,
+            at=memory.created_at,
+            score=scores[memory.id],
+            likeness=likeness.get(memory.id),
+            spoken=memory.kind in VERBATIM,
+        )
+        for memory in memories
+    ]
 
 
 def _by_formula(question: _Question) -> list[Association]:

@@ -24,13 +24,16 @@ from lore.engine.remember import SHORT_LIMIT_BYTES, TITLE_LIMIT_BYTES
 from lore.engine.sense import Sense
 from lore.engine.use import count_use
 from lore.errors import Invalid, NotFound
-from lore.model import Cause, Link, Memory, Tie, new_id
+from lore.model import UPDATES, Cause, Link, Memory, Tie, new_id
+from lore.ranking.compare import Relation, compare
 from lore.store import Reader, Store, Writer
 from lore.text import clean, preview, storable
 from lore.vectors import Vector
 
 DEFAULT_TYPE = "Generic"
 DEFAULT_STATUS = "activo"
+MOST_COMPARED = 100
+"""The newest observations of an entity with which a new one is compared to see what it corrects."""
 TICK_SECONDS = 1e-6
 """Between entities of one call of which some were implied before: their numbers do not tell the order."""
 
@@ -194,6 +197,7 @@ def _extended(
     written = {memory.id: memory for memory in stored}
     pairs = [(one.id, m) for one, observations in zip(kept, added, strict=True) for m in observations]
     writer.put_links([_below(id, memory, now) for id, memory in pairs])
+    writer.put_links(_updates_of([(portraits[id], memory) for id, memory in pairs], now))
     return [
         Portrait(
             entity=written.get(one.id, drawn[one.id].entity),
@@ -204,6 +208,17 @@ def _extended(
         )
         for one, observations in zip(kept, added, strict=True)
     ]
+
+
+def _updates_of(added: Iterable[tuple[Portrait, Memory]], now: float) -> list[Link]:
+    """A link from each new observation to an older one of its entity that it certainly corrects."""
+    links = []
+    for portrait, memory in added:
+        older = [one for one in portrait.observations[-MOST_COMPARED:] if not one.superseded_by]
+        corrected = next((o for o in older if compare(o.content, memory.content) is Relation.UPDATE), None)
+        if corrected is not None:
+            links.append(made(Tie(source=memory.id, target=corrected.id, type=UPDATES), "observe", now))
+    return links
 
 
 def _write_entities(portraits: Iterable[Portrait], writer: Writer, now: float) -> list[Memory]:

@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from lore.model import DERIVED, DISTILLED, OVERVIEW_OF, SESSION, TURN, VERBATIM, Hit
+from lore.engine.remember import TWIN_KINDS
+from lore.model import DERIVED, DISTILLED, OVERVIEW_OF, SESSION, TURN, VERBATIM, Hit, Memory
 from lore.ranking.repeats import Statement, asks_again, repeats
 from lore.store import Reader
+from lore.text import folded
 
 COMPARED = 30
 """How many of the first hits are compared with each other."""
@@ -64,9 +66,16 @@ def _statements(hits: Sequence[Hit], reader: Reader) -> list[Statement]:
             or (hit.memory.id in distilled and OVERVIEW_OF in hit.memory.metadata),
             distilled=hit.memory.id in distilled,
             turns=frozenset(turns.get(hit.memory.id, ())),
+            twin_key=_twin_key(hit.memory),
         )
         for hit in hits
     ]
+
+
+def _twin_key(memory: Memory) -> str:
+    if memory.kind not in TWIN_KINDS:
+        return ""
+    return "\0".join((memory.namespace, memory.project, folded(memory.content)))
 
 
 def _is_question(hit: Hit, question: str) -> bool:

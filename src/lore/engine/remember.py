@@ -9,7 +9,7 @@ from lore.engine.link import check_tie, made, tied
 from lore.engine.sense import Sense
 from lore.engine.use import count_use
 from lore.errors import Duplicate, Invalid, NotFound
-from lore.model import VERBATIM, Cause, Draft, Filter, Memory, Tie, new_id
+from lore.model import UPDATES, VERBATIM, Cause, Draft, Filter, Memory, Tie, new_id
 from lore.ranking.compare import Relation, compare
 from lore.ranking.graph import bond
 from lore.store import Reader, Store, Writer
@@ -26,8 +26,16 @@ EVERYWHERE = frozenset({"entity", "observation"})
 """Kinds of what has the same name in every project."""
 UPDATES_LIMIT = 3
 """How many memories a new one is taken to be the update of, at most."""
+UPDATES_ABOVE = 0.5
+"""Likeness below which a memory is not compared with a new one to see what that updates."""
+LEAST_UPDATE_WEIGHT = 0.5
+"""A correction may share few words with what it corrects."""
 COMPARED = 10
 """How many of the nearest memories a new one is compared with to see what it updates."""
+TWIN_KINDS = frozenset({"note", "fragment"})
+"""Kinds of which a text is kept once, whichever dialect saves it again."""
+UNTYPED = frozenset({"", "fact"})
+"""Types that say nothing about a statement."""
 SAME_TEXT_AMONG = 20
 """How many of the best matches by words are looked at for the same text."""
 
@@ -63,7 +71,7 @@ def remember(
         raise Invalid(f"{len(drafts):,} memories at once; at most {DRAFTS_LIMIT:,}")
     for draft in drafts:
         _check(draft)
-    placed = [_place(draft, reader, sense) for draft in drafts]
+    placed = [_place(draft, reader, sense, _belongs_to(draft, project)) for draft in drafts]
 
     memories = [_memory_of(item.draft, namespace, project, now) for item in placed]
     with store.transaction(namespace, cause, now) as writer:
@@ -93,15 +101,29 @@ def _kept_before(memory: Memory, draft: Draft, writer: Writer) -> str | None:
     """The id of the memory that has the same text; inside the transaction, so that two cannot both be new."""
     if not draft.once:
         return None
-    where = Filter(kinds=frozenset({memory.kind}), namespaces=frozenset({memory.namespace}))
+    kinds = TWIN_KINDS if memory.kind in TWIN_KINDS else frozenset({memory.kind})
+    where = Filter(kinds=kinds, namespaces=frozenset({memory.namespace}))
     found = writer.get(writer.matching(terms(memory.content), SAME_TEXT_AMONG, where))
     parents = writer.parents(found) if draft.parent is not None else {}
-    wanted = (folded(memory.content), folded(memory.title), memory.type, memory.project)
-    for id, known in found.items():
-        same = (folded(known.content), folded(known.title), known.type, known.project) == wanted
-        if same and (draft.parent is None or parents.get(id) == draft.parent):
+    for id, stored in found.items():
+        if is_twin(memory, stored) and (draft.parent is None or parents.get(id) == draft.parent):
             return id
     return None
+
+
+def is_twin(memory: Memory, other: Memory) -> bool:
+    """Whether a memory only repeats the other: the same text, and no title or type of its own."""
+    return (
+        folded(memory.content) == folded(other.content)
+        and memory.project == other.project
+        and (memory.type == other.type or memory.type in UNTYPED)
+        and (folded(memory.title) == folded(other.title) or _is_opening(memory.title, memory.content))
+    )
+
+
+def _is_opening(title: str, content: str) -> bool:
+    """Whether a title is the beginning of the text, as dialects take it, or empty."""
+    return folded(content).startswith(folded(title).rstrip(" .…"))
 
 
 def _check(draft: Draft) -> None:
@@ -147,24 +169,31 @@ def _refuse_same_titles(drafts: Sequence[Draft], namespace: str, writer: Writer)
         raise Invalid(f"{preview(twice[0], 80)!r} is the title of two memories of this call")
 
 
-def _place(draft: Draft, reader: Reader, sense: Sense) -> _Placed:
-    """The draft's own parent; else the most similar root, if it is similar enough; else none."""
+def _place(draft: Draft, reader: Reader, sense: Sense, project: str) -> _Placed:
+    """The draft's own parent; else the most similar root of its project, if it is similar enough; else none.
+
+    A correction becomes a root beside the root that it corrects: below it, it would be a part of it.
+    """
     if draft.parent is not None and not reader.get([draft.parent]):
         raise NotFound(f"unknown parent {preview(draft.parent, 80)}")
     looking = draft.parent is None and draft.home_above is not None
-    if not (looking or draft.updates_above is not None):
+    if not (looking or draft.updates):
         return _Placed(draft, draft.parent)
     vectors = sense.of_texts([passage_of(draft.title, draft.summary, draft.content, "")])
     if vectors is None:
         return _Placed(draft, draft.parent)
-    home = _home(draft, vectors[0], reader, sense) if looking else draft.parent
-    return _Placed(draft, home, vectors[0], _updates(draft, vectors[0], reader, sense))
+    updates = _updates(draft, vectors[0], reader, sense)
+    home = _home(draft, vectors[0], reader, sense, project) if looking else draft.parent
+    if looking and home in {tie.target for tie in updates}:
+        home = None
+    return _Placed(draft, home, vectors[0], updates)
 
 
-def _home(draft: Draft, vector: Vector, reader: Reader, sense: Sense) -> str | None:
-    """Among the roots of the same kind, the most similar one above the draft's threshold."""
-    best = reader.near(vector, sense.model, 1, Filter(roots=True, kinds=frozenset({draft.kind})))
+def _home(draft: Draft, vector: Vector, reader: Reader, sense: Sense, project: str) -> str | None:
+    """Among the roots of the same kind and project, the most similar one above the draft's threshold."""
+    roots = Filter(roots=True, kinds=frozenset({draft.kind}), projects=frozenset({project}))
     threshold = draft.home_above or 0.0
+    best = reader.near(vector, sense.model, 1, roots)
     return next((id for id, cosine in best.items() if sense.likeness(cosine) > threshold), None)
 
 
@@ -173,19 +202,20 @@ def _updates(draft: Draft, vector: Vector, reader: Reader, sense: Sense) -> tupl
 
     Likeness alone is not enough: incidents, say, are all alike and none is the update of another.
     """
-    if draft.updates_above is None:
+    if not draft.updates:
         return ()
-    threshold, said = draft.updates_above, {tie.target for tie in draft.ties}
+    tied_already = {tie.target for tie in draft.ties}
     nearest = reader.near(vector, sense.model, COMPARED, Filter(other_kinds=VERBATIM))
-    alike = {id: sense.likeness(cosine) for id, cosine in nearest.items() if id not in said}
-    memories = reader.get([id for id, likeness in alike.items() if likeness > threshold])
+    alike = {id: sense.likeness(cosine) for id, cosine in nearest.items() if id not in tied_already}
+    memories = reader.get([id for id, likeness in alike.items() if likeness > UPDATES_ABOVE])
     updated = [
         id
         for id, memory in memories.items()
         if compare(memory.content, draft.content) in {Relation.UPDATE, Relation.SAME}
     ]
     return tuple(
-        Tie(source="", target=id, type="updates", weight=bond(alike[id])) for id in updated[:UPDATES_LIMIT]
+        Tie(source="", target=id, type=UPDATES, weight=max(LEAST_UPDATE_WEIGHT, bond(alike[id])))
+        for id in updated[:UPDATES_LIMIT]
     )
 
 

@@ -19,7 +19,8 @@ STEM_LETTERS = 5
 CACHED = 2_048
 _DAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 _CHANGE = re.compile(
-    r"\b(?:instead of|rather than|no longer|any ?more|any longer|as of|from now on|from next \w+ on"
+    r"\b(?:instead of|rather than|no longer|any ?more|any longer|as of|from now on"
+    r"|from (?:this|next|\w+day)\b[\w ]{0,12} on"
     r"|effective|now|nowadays|these days|currently"
     rf"|since (?:last|this|the|yesterday|today|{_DAY}|\w+ left)"
     r"|became|becomes|started|stopped|quit|again|slipped|(?:is|are|was|were) gone|took .{0,40}\bover"

@@ -42,7 +42,8 @@ class Statement:
     """A hit as it is compared with others. at: when it was said.
 
     verbatim: a turn or a session. heading: a session, or an overview that Lore wrote. distilled: Lore wrote
-    it. turns: ids of the turns it is known to come from.
+    it. turns: ids of the turns it is known to come from. twin_key: the same for memories that are kept twice;
+    empty if a memory has no twins.
     """
 
     id: str
@@ -52,12 +53,14 @@ class Statement:
     heading: bool = False
     distilled: bool = False
     turns: frozenset[str] = frozenset()
+    twin_key: str = ""
 
 
 @dataclass(slots=True)
 class Repeats:
-    """stands_for: memory -> turns that it replaces. covered: headings that only repeat other hits -> the
-    memory among these that answers the question. lesser: hits that repeat a better one in part, and stay.
+    """stands_for: memory -> turns that it replaces. covered: headings that only repeat other hits, and
+    memories that say what another one says -> the memory that is shown instead. lesser: hits that repeat a
+    better one in part, and stay.
     """
 
     stands_for: dict[str, list[str]] = field(default_factory=dict)
@@ -73,10 +76,12 @@ def repeats(question: str, ranked: Sequence[Statement]) -> Repeats:
     """
     found = Repeats()
     memories = [one for one in ranked if not one.verbatim and not one.heading]
-    if not memories or len(memories) == len(ranked):
+    if not memories:
         return found
     query_terms = frozenset(terms(question))
     vocabulary = {one.id: frozenset(words(one.text[:LONGEST_TURN])) - STOP_WORDS for one in ranked}
+    found.covered = _same_memories(memories, vocabulary)
+    memories = [one for one in memories if one.id not in found.covered]
     place = {one.id: at for at, one in enumerate(ranked)}
     for one in ranked:
         if one.verbatim and not one.heading:
@@ -92,6 +97,25 @@ def repeats(question: str, ranked: Sequence[Statement]) -> Repeats:
         if one.heading and instead and _is_covered(one.text, others):
             found.covered[one.id] = instead[0].id
     return found
+
+
+def _same_memories(memories: Sequence[Statement], vocabulary: Mapping[str, frozenset[str]]) -> dict[str, str]:
+    """Memories that another one makes superfluous -> that one.
+
+    Of twins the best stays. What Lore distilled gives way to what somebody stored, if it says that.
+    """
+    covered: dict[str, str] = {}
+    first: dict[str, str] = {}
+    for one in memories:
+        best = first.setdefault(one.twin_key, one.id)
+        if one.twin_key and best != one.id:
+            covered[one.id] = best
+    stored = [one for one in memories if not one.distilled and one.id not in covered]
+    for one in memories:
+        if one.distilled and one.id not in covered:
+            same = [other.id for other in stored if _says(one, other, vocabulary)]
+            covered |= {one.id: same[0]} if same else {}
+    return covered
 
 
 def asks_again(question: str, text: str) -> bool:

@@ -13,9 +13,6 @@ from lore.errors import Invalid
 from lore.surfaces.zod import invalid_arguments
 from lore.text import listed, preview
 
-UPDATES_ABOVE = 0.5
-"""A new memory is linked as the update of those that are more like it than this and that it corrects."""
-
 
 @dataclass(frozen=True, slots=True)
 class Reply:

@@ -26,7 +26,7 @@ from lore.surfaces.answers import (
     passage_in,
     uncut,
 )
-from lore.surfaces.base import UPDATES_ABOVE, Reply, Surface, compact
+from lore.surfaces.base import Reply, Surface, compact
 from lore.text import preview
 
 HOME_ABOVE = 0.3
@@ -187,7 +187,7 @@ def store(
         kind="fragment",
         parent=parent_id,
         home_above=home_above,
-        updates_above=UPDATES_ABOVE,
+        updates=True,
         at_once=True,
         once=True,
     )

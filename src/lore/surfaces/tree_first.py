@@ -12,7 +12,7 @@ from lore.engine import Lore
 from lore.errors import Invalid, NotFound
 from lore.model import Branch, Draft, Filter, Hit, Memory, Query
 from lore.surfaces.answers import Cut, Outdated, cost, fit, origin, outdated
-from lore.surfaces.base import UPDATES_ABOVE, Reply, Surface
+from lore.surfaces.base import Reply, Surface
 from lore.surfaces.tree import HOME_ABOVE
 from lore.text import clean, label_of, preview
 
@@ -167,7 +167,7 @@ def store_memory(
         kind="fragment",
         parent=parent_id,
         home_above=HOME_ABOVE if depth > 0 else None,
-        updates_above=UPDATES_ABOVE,
+        updates=True,
         at_once=True,
         once=True,
     )

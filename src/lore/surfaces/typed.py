@@ -11,7 +11,7 @@ from lore.errors import Invalid, NotFound
 from lore.model import Answer, Draft, Filter, Hit, Memory, Order, Query, Tie
 from lore.ranking.category import IMPORTANCE, category_of
 from lore.surfaces.answers import Cut, Outdated, fit, origin, outdated, text_of
-from lore.surfaces.base import UPDATES_ABOVE, Reply, Surface
+from lore.surfaces.base import Reply, Surface
 from lore.text import label_of, preview
 
 SAVED_BEFORE = "This memory was saved before; its use was counted"
@@ -94,7 +94,7 @@ def memory_save(
             Tie(source="", target=wanted.target_id, type=wanted.relation_type, weight=wanted.weight)
             for wanted in associations or ()
         ),
-        updates_above=UPDATES_ABOVE,
+        updates=True,
         at_once=True,
         once=True,
     )

@@ -131,13 +131,26 @@ def test_what_hangs_below_the_older_one_goes_to_the_newer(lore: Lore, clock: Clo
     assert all(finding.passed for finding in lore.check())
 
 
-def test_what_the_newer_one_hangs_below_stays(lore: Lore, clock: Clock) -> None:
-    old = fragment(lore, OLD)
+def test_a_correction_below_what_it_corrects_takes_its_place(lore: Lore, clock: Clock) -> None:
+    root = fragment(lore, "Atlantis")
+    old = fragment(lore, OLD, root)
+    child = fragment(lore, "It lies on the fourth ring.", old)
     clock.sleep(days=1)
     new = fragment(lore, NEW, old)
     night(lore, "contradict")
+    assert memory(lore, old).superseded_by == new
+    assert (lore.look_at(new).parent, lore.look_at(child).parent) == (root, new)
+    assert all(finding.passed for finding in lore.check())
+
+
+def test_what_the_newer_one_hangs_far_below_stays(lore: Lore, clock: Clock) -> None:
+    old = fragment(lore, OLD)
+    clock.sleep(days=1)
+    between = fragment(lore, "It lies on the fourth ring.", old)
+    new = fragment(lore, NEW, between)
+    night(lore, "contradict")
     assert memory(lore, old).superseded_by is None
-    assert lore.look_at(new).parent == old
+    assert lore.look_at(new).parent == between
 
 
 def test_observations_are_read_with_the_name_of_their_entity(lore: Lore, clock: Clock) -> None:

@@ -95,17 +95,18 @@ def test_what_differs_in_what_matters_is_not_merged(lore: Lore, one: str, other:
 
 @pytest.mark.parametrize("more", [{"type": "decision"}, {"project": "elsewhere"}])
 def test_other_sorts_and_other_projects_stay_apart(lore: Lore, more: dict[str, str]) -> None:
-    ids = {fragment(lore, LONG), fragment(lore, LONG, **more)}
+    event = {"type": "event"}
+    ids = {fragment(lore, LONG, **event), fragment(lore, LONG, **event | more)}
     night(lore, "merge")
     assert roots(lore) == ids
 
 
-def test_only_fragments_of_the_own_namespace_are_merged(lore: Lore) -> None:
-    note, shared = lore.remember(Draft(content=LONG)).id, fragment(lore, LONG)
+def test_only_memories_of_the_own_namespace_are_merged(lore: Lore) -> None:
+    shared = fragment(lore, LONG)
     mine = fragment(lore.within("mine"), LONG)
     assert planned(night(lore.within("mine"), "merge")) == []
     assert planned(night(lore, "merge")) == []
-    assert not any(memory(lore.within("mine"), id).superseded_by for id in (note, shared, mine))
+    assert not any(memory(lore.within("mine"), id).superseded_by for id in (shared, mine))
 
 
 @pytest.mark.parametrize(("fit", "merged"), [(0.86, True), (0.84, False)])
@@ -156,8 +157,11 @@ def test_many_that_say_the_same_become_one_and_no_child_is_left_behind(lore: Lor
 def test_a_chain_of_likes_gives_way_only_to_what_it_is_like(lore: Lore) -> None:
     """The middle one is like both; the ends are not like each other."""
     lore = sensing(lore, Fitting())
-    ends = [fragment(lore, f"harbour (fit {fit})", title="harbour") for fit in (1, 0.6)]
-    middle = fragment(lore, "harbour (fit 0.9)", title="harbour")
+    ends = [
+        fragment(lore, f"the {at} harbour (fit {fit})", title="harbour")
+        for at, fit in (("old", 1), ("big", 0.6))
+    ]
+    middle = fragment(lore, "the deep harbour (fit 0.9)", title="harbour")
     fragment(lore, "below an end", ends[0])
     fragment(lore, "below the other", ends[1])
     lore.read(ends[0])
@@ -209,3 +213,19 @@ def test_the_same_text_wherever_it_hangs_becomes_one_memory(lore: Lore) -> None:
     assert memory(lore, named).superseded_by is None
     assert all(finding.passed for finding in lore.check())
     assert done(night(lore, "merge")) == {}
+
+
+def test_the_same_text_of_two_dialects_becomes_one_memory(lore: Lore) -> None:
+    kept = lore.remember(Draft(content=LONG, type="preference")).id
+    fragment(lore, LONG)
+    fragment(lore, LONG, type="fact")
+    assert done(night(lore, "merge")) == {"twins_merged": 2}
+    assert [one.id for one in lore.select(Filter(), 5)] == [kept]
+
+
+def test_a_correction_stays_a_root_beside_what_it_corrects(lore: Lore, clock: Clock) -> None:
+    fragment(lore, "The retry limit of the mailer is three.")
+    clock.sleep(days=1)
+    newer = fragment(lore, "The retry limit of the mailer is five now.")
+    assert done(night(lore, "merge")) == {}
+    assert lore.look_at(newer).parent is None

@@ -51,7 +51,16 @@ def remember(
     with opened(flags) as lore:
         parent = None if under is None else resolve(lore, under)
         belongs = _project(lore, project, everywhere)
-        memory = lore.remember(Draft(content=content, parent=parent, project=belongs, once=True, **more))
+        memory = lore.remember(
+            Draft(
+                content=content,
+                parent=parent,
+                project=belongs,
+                once=True,
+                updates=True,
+                **more,
+            )
+        )
         if as_json:
             show_document(plain(memory))
         else:

@@ -139,21 +139,26 @@ def _since(where: Filter, after: float) -> Filter:
 
 
 def _steps(view: View, pairs: Sequence[_Pair]) -> tuple[Step, ...]:
-    """Each older one once. What is trusted more stays; so does what the newer one itself hangs below."""
+    """Each older one once. What is trusted more stays; so does what the newer one hangs far below."""
     links = view.reader.links({pair.older.id for pair in pairs}, kinds=("hierarchical",))
     above = view.reader.ancestors({pair.newer.id for pair in pairs})
     steps: dict[str, Step] = {}
     for pair in pairs:
         older, newer = pair.older, pair.newer
-        if older.id in steps or newer.trust < older.trust or older.id in above.get(newer.id, ()):
+        if older.id in steps or newer.trust < older.trust or older.id in above.get(newer.id, ())[:-1]:
             continue
-        steps[older.id] = _step(view, pair, [link for link in links if link.source == older.id])
+        steps[older.id] = _step(
+            view, pair, [link for link in links if older.id in (link.source, link.target)]
+        )
     return tuple(steps.values())
 
 
-def _step(view: View, pair: _Pair, handed: Sequence[Link]) -> Step:
-    """The newer one takes over what hangs below the older one."""
+def _step(view: View, pair: _Pair, links: Sequence[Link]) -> Step:
+    """The newer one takes over what hangs below the older one; from below it, it moves into its place."""
     older, newer = preview(pair.older.content, 80), preview(pair.newer.content, 80)
+    handed = [link for link in links if link.source == pair.older.id]
+    below = any(link.target == pair.newer.id for link in handed)
+    home = [link.source for link in links if below and link.target == pair.older.id]
     return Step(
         told=f"“{newer}” replaces “{older}” ({pair.why})",
         counted={"contradictions_resolved": 1},
@@ -161,6 +166,11 @@ def _step(view: View, pair: _Pair, handed: Sequence[Link]) -> Step:
         ended=view.ended(handed),
         linked=(
             view.link(pair.newer.id, pair.older.id, "supersedes", why=pair.why),
-            *(view.link(pair.newer.id, link.target, "hierarchical") for link in handed),
+            *(
+                view.link(pair.newer.id, link.target, "hierarchical")
+                for link in handed
+                if link.target != pair.newer.id
+            ),
+            *(view.link(parent, pair.newer.id, "hierarchical") for parent in home),
         ),
     )

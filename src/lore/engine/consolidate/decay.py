@@ -1,10 +1,13 @@
-"""decay: associations that nobody has used for long end. Time counts, not how often Lore slept."""
+"""decay: associations that nobody has used for long end. Time counts, not how often Lore slept.
+
+A link from a correction to what it corrects never ends: it is knowledge, however rarely it is used.
+"""
 
 from collections.abc import Iterator, Mapping
 
 from lore.engine.consolidate.plan import Plan, Step, View
 from lore.engine.consolidate.trees import in_parts
-from lore.model import Filter, Link, Memory
+from lore.model import UPDATES, Filter, Link, Memory
 from lore.ranking.decay import link_weight
 
 NAME = "decay"
@@ -19,7 +22,7 @@ def decay(view: View) -> Iterator[Plan]:
     faded: dict[str, Link] = {}
     for number, part in enumerate(in_parts(ids)):
         view.told(NAME, number * len(part), len(ids))
-        links = view.reader.links(part, kinds=("associative",))
+        links = [link for link in view.reader.links(part, kinds=("associative",)) if link.type != UPDATES]
         ends = view.reader.get({end for link in links for end in (link.source, link.target)})
         faded |= {
             link.id: link for link in links if link.id not in faded and _weight(link, ends, view) < FADED

@@ -1,12 +1,12 @@
 """merge: the same text becomes one memory, and roots that say the same one tree. Nothing is lost."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import permutations
 
 from lore.engine.consolidate.plan import Plan, Step, View
 from lore.engine.consolidate.trees import (
-    FRAGMENT,
     alike,
     done,
     fresh_roots,
@@ -14,7 +14,9 @@ from lore.engine.consolidate.trees import (
     same_place,
     since,
 )
+from lore.engine.remember import TWIN_KINDS, UNTYPED, is_twin
 from lore.model import DISTILLED, Filter, Link, Memory, new_id
+from lore.ranking.compare import Relation, compare
 from lore.ranking.decay import relevance
 from lore.ranking.relate import told_apart
 from lore.text import STOP_WORDS, folded, label_of, names_in, words
@@ -48,33 +50,74 @@ def merge(view: View) -> Iterator[Plan]:
 
 
 def _twins_merged(view: View, after: float) -> tuple[list[Step], set[str]]:
-    """A step for each memory that has the text of another, and their ids. The highest in a tree stays."""
-    where = Filter(kinds=frozenset({"note", FRAGMENT}), namespaces=frozenset({view.namespace}))
+    """A step for each memory that has the text of another, and their ids.
+
+    The one that says most about itself stays, then the highest in a tree.
+    """
+    where = Filter(kinds=TWIN_KINDS, namespaces=frozenset({view.namespace}))
     if after and not view.reader.count(replace(where, updated_after=after)):
         return [], set()
-    groups: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    groups: dict[tuple[str, str], list[str]] = defaultdict(list)
     for part in in_parts(view.reader.ids(where)):
         for id, memory in view.reader.get(part).items():
-            told = (memory.kind, memory.type, memory.project, memory.title, folded(memory.content))
-            groups[told].append(id)
+            groups[memory.project, folded(memory.content)].append(id)
     steps: list[Step] = []
     gone: set[str] = set()
     for ids in groups.values():
         if len(ids) > 1:
             twins = view.reader.get(ids)
             links = _links_of(view.reader.links(ids), set(ids))
-            survivor = max(twins.values(), key=lambda twin: (-twin.depth, *_rank(twin, view.now)))
-            victims = [twin for twin in twins.values() if twin.id != survivor.id]
-            steps += [_step(view, survivor, victim, links, "twins_merged") for victim in victims]
-            gone |= {victim.id for victim in victims}
+            for survivor, victim in _twins(list(twins.values()), links, view.now):
+                steps.append(_step(view, survivor, victim, links, "twins_merged"))
+                gone.add(victim.id)
     return steps, gone
 
 
+def _twins(
+    memories: Sequence[Memory], links: Mapping[str, list[Link]], now: float
+) -> list[tuple[Memory, Memory]]:
+    """Survivor and victim for each memory of one text that gives way: first of the same kind, then of others.
+
+    A memory with others below it gives way only to one of its kind, so that trees stay trees.
+    """
+    best_first = sorted(
+        memories, key=lambda twin: (_telling(twin), -twin.depth, *_rank(twin, now)), reverse=True
+    )
+    survivor_of: dict[str, Memory] = {}
+    for across_kinds in (False, True):
+        for survivor, victim in permutations(best_first, 2):
+            if survivor.id in survivor_of or victim.id in survivor_of or not _is_twin(victim, survivor):
+                continue
+            heirs = [id for id, heir in survivor_of.items() if heir.id == victim.id]
+            leaf = not _has_below([victim.id, *heirs], links)
+            if victim.kind == survivor.kind or (across_kinds and leaf):
+                survivor_of[victim.id] = survivor
+    return [(survivor_of[one.id], one) for one in memories if one.id in survivor_of]
+
+
+def _is_twin(victim: Memory, survivor: Memory) -> bool:
+    """Whether a memory only repeats the other. The heading of a conversation is no twin of what it heads."""
+    distilled = victim.source_type == survivor.source_type == DISTILLED
+    return is_twin(victim, survivor) and (not distilled or victim.title == survivor.title)
+
+
+def _has_below(ids: Iterable[str], links: Mapping[str, list[Link]]) -> bool:
+    return any(link.kind == "hierarchical" and link.source == id for id in ids for link in links[id])
+
+
+def _telling(memory: Memory) -> int:
+    """How much a memory says besides its text: a type, a title."""
+    return (memory.type not in UNTYPED) + bool(memory.title)
+
+
 def _mergeable(one: Memory, other: Memory) -> bool:
+    """Whether two roots may become one tree. A correction stays beside what it corrects."""
+    older, newer = sorted((one, other), key=lambda root: (root.created_at, root.alias))
     return (
         same_place(one, other)
         and one.type == other.type
         and not told_apart(label_of(one.title, one.content), label_of(other.title, other.content))
+        and compare(older.content, newer.content, thorough=False) is not Relation.UPDATE
     )
 
 
