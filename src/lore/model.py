@@ -138,14 +138,13 @@ class Link:
 class Draft:
     """A memory that somebody wants to keep; ids, depth and times are given when it is kept.
 
-    parent: attach below this memory. home_above: without a parent, attach below the most similar
-    root if their likeness is above this number; otherwise the draft becomes a root itself. at_once: findable
-    by meaning when it is kept, where no background runs that sees to it soon. unique_title: refused as a
-    Duplicate if a memory of this kind in the same namespace is called the same. ties: links to begin with; an
-    empty source is this memory. updates: also tied, as an update, to similar memories of which it changes a
-    value or repeats the words. once: where the same text is kept already in the same project and the draft has
-    no title or type of its own, that memory stands and a use of it is counted. project: None leaves it
-    to the place where it is written.
+    parent: attach below this memory. home_above: without a parent, attach below the root that is most alike
+    if their likeness is above this number. at_once: findable by meaning when it is kept, where no background
+    runs. unique_title: refused as a Duplicate if a memory of this kind in the same namespace is called the
+    same. ties: links to begin with; an empty source is this memory. updates: also tied, as an update, to
+    similar memories of which it changes a value or repeats the words. once: where the same text is kept
+    already in this project and the draft has no title or type of its own, that memory stands and a use of it
+    is counted. project: None leaves it to the place where it is written.
     """
 
     content: str
