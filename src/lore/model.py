@@ -23,8 +23,7 @@ DISTILLED = "distilled"
 """The source type of what Lore has written itself."""
 DERIVED = "derived_from"
 """The type of the link from a distilled memory to a turn it came from."""
-UPDATES = "updates"
-"""The type of the link from a correction to the memory that it corrects."""
+UPDATES = "updates"  # the type of the link from a correction to the memory that it corrects
 OVERVIEW_OF = "overview_of"
 """Under which name a root remembers what its overview was made of."""
 DETAILS = 3
@@ -143,8 +142,8 @@ class Draft:
     runs. unique_title: refused as a Duplicate if a memory of this kind in the same namespace is called the
     same. ties: links to begin with; an empty source is this memory. updates: also tied, as an update, to
     similar memories of which it changes a value or repeats the words. once: where the same text is kept
-    already in this project and the draft has no title or type of its own, that memory stands and a use of it
-    is counted. project: None leaves it to the place where it is written.
+    already in this project, that memory stands and a use of it is counted, unless the draft has a title or
+    type of its own. project: None leaves it to the place where it is written.
     """
 
     content: str
