@@ -17,6 +17,8 @@ UNLIMITED = 1_000_000
 NARROW = 60
 """Terminals with fewer columns get shorter dates and fewer columns."""
 LEAST = 10
+BEGIN = "`lore remember TEXT` keeps a first memory; `lore ingest` reads the conversations of your agents."
+"""The next step for somebody whose store is empty."""
 UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 """Control characters and changes of direction: they could rewrite the screen around them."""
 _WIDE = "\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6"
