@@ -11,6 +11,7 @@ from lore.doors.cli.document import plain, show_document
 from lore.doors.cli.flags import Flags, json_option
 from lore.doors.cli.opening import missing_store, opened
 from lore.doors.cli.terminal import note, wrapped
+from lore.doors.verbs import Remote
 from lore.errors import Unavailable
 from lore.health import Finding
 
@@ -43,15 +44,15 @@ def doctor(ctx: click.Context, fix: bool, as_json: bool) -> None:
 
 def _examined(flags: Flags, fix: bool) -> tuple[Sequence[Finding], Sequence[Finding]]:
     """What was found at first, and at last. A store that cannot be opened is a finding too."""
-    if unmade := missing_store(flags):
-        nothing = [Finding("store", True, f"{unmade.database} does not exist yet: there is nothing to check")]
-        return nothing, nothing
     with ExitStack() as stack:
         try:
             lore = stack.enter_context(opened(flags))
         except Unavailable as error:
             closed = [Finding("opening", False, str(error))]
             return closed, closed
+        if not isinstance(lore, Remote) and (unmade := missing_store(flags)):
+            nothing = [Finding("store", True, f"{unmade.database} does not exist yet; nothing to check")]
+            return nothing, nothing
         before = lore.check()
         if not fix:
             return before, before

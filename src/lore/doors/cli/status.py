@@ -33,9 +33,9 @@ def status(flags: Flags, as_json: bool) -> None:
         seen = lore.status()
         now = lore.clock()
         models = _language_models(lore, flags)
-    if unmade := missing_store(flags):
-        model = import_module("lore.embed").open_embedder(unmade.embedding_model).model
-        seen = replace(seen, location=str(unmade.database), size_bytes=0, model=model)
+        if not isinstance(lore, Remote) and (unmade := missing_store(flags)):
+            model = import_module("lore.embed").open_embedder(unmade.embedding_model).model
+            seen = replace(seen, location=str(unmade.database), size_bytes=0, model=model)
     daemon = glance(place_of(flags))
     if as_json:
         show_document(plain(seen) | {"language_model": models, "daemon": daemon})
