@@ -27,7 +27,7 @@ def test_the_copy_opens_and_has_the_same_contents(run: Command, tmp_path: Path) 
     run("remember", "black tea")
     copy = tmp_path / "copy.db"
     done = run("backup", str(copy))
-    assert done.stdout.startswith(f"Copied {run.database} to {copy} (")
+    assert done.stdout.startswith(f"Copied the store to {copy} (")
     assert contents(run, str(copy)) == ["black tea", "green tea"]
     assert copy.stat().st_mode & 0o777 == 0o600
 

@@ -29,8 +29,8 @@ Lore {version} is ready.
     {lore} roots
     {lore} --help
 
-This process now waits for a client on stdin. Press Ctrl-C to stop it; your data stays.
-Clients need not wait for it: lore-mcp starts what it needs in the background and shares it."""
+This process waits for a client on stdin. Ctrl-C stops it; your data stays.
+Clients do not need it: lore-mcp starts what it needs in the background."""
 OWN = """\
   Your data   {location}
               {memories} memories. Nothing leaves this machine."""

@@ -38,7 +38,7 @@ def backup(flags: Flags, file: Path | None, force: bool, as_json: bool) -> None:
     if as_json:
         show_document({"file": str(target), "size_bytes": size_bytes, "store": str(store)})
         return
-    click.echo(visible(f"Copied {store} to {target} ({size_of(size_bytes)})."))
+    click.echo(visible(f"Copied the store to {target} ({size_of(size_bytes)})."))
     note("To restore it, end your agents, then:", broken_to_fit=False)
     for command in _restoring(target, store, flags):
         note(f"  {command}", broken_to_fit=False)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from lore.doors.cli.document import plain, show_document
-from lore.doors.cli.terminal import note, plural, visible
+from lore.doors.cli.terminal import complain, note, plural
 from lore.errors import LoreError
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def show_read(count: int, noun: str, total: "Ingested", failed: Mapping[str, str
     for kind, count in sorted(total.redacted.items()):
         note(f"not kept: {plural(count, kind)}")
     for path, why in failed.items():
-        click.echo(visible(f"lore: {why}" if path in why else f"lore: {path}: {why}"), err=True)
+        complain(why if path in why else f"{path}: {why}")
 
 
 def document_read(files: int, total: "Ingested", failed: Mapping[str, str], **more: int) -> None:

@@ -1,7 +1,6 @@
 """Table: a group of commands, each loaded only when it is the one that was asked for."""
 
 import json
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
@@ -12,7 +11,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from lore.doors.cli.flags import JSON
-from lore.doors.cli.terminal import visible
+from lore.doors.cli.terminal import complain
 from lore.errors import LoreError
 
 
@@ -25,9 +24,11 @@ class Failure(click.ClickException):
         self._as_json = as_json
 
     def show(self, file: IO[Any] | None = None) -> None:
-        document = json.dumps({"error": self.message, "kind": self._kind}, ensure_ascii=False)
-        line = document if self._as_json else f"lore: {visible(self.message)}"
-        click.echo(line, file=file or sys.stderr)
+        if self._as_json:
+            document = {"error": self.message, "kind": self._kind}
+            click.echo(json.dumps(document, ensure_ascii=False), file=file, err=True)
+        else:
+            complain(self.message)
 
 
 class Misuse(Failure):
@@ -120,10 +121,11 @@ def _usage_errors(as_json: bool) -> Iterator[None]:
         yield
     except click.UsageError as error:
         belongs = _belongs(error) if isinstance(error, click.NoSuchOption) else ""
+        message = f"{error.message} {belongs}" if belongs else error.format_message()
         if as_json:
-            raise Misuse(error.format_message() + belongs) from error
+            raise Misuse(message) from error
         if belongs:
-            raise click.UsageError(error.format_message() + belongs, error.ctx) from error
+            raise click.UsageError(message, error.ctx) from error
         raise
 
 
@@ -133,7 +135,7 @@ def _belongs(error: click.NoSuchOption) -> str:
         return ""
     root = error.ctx.find_root()
     if error.ctx is root:
-        return " It belongs behind the command: lore status --json" if error.option_name == "--json" else ""
+        return "It belongs behind the command: lore status --json" if error.option_name == "--json" else ""
     everywhere = {name for param in root.command.params for name in param.opts}
     belongs = error.option_name in everywhere and error.option_name not in ("--help", "--version")
-    return f" It belongs before the command: lore {error.option_name} ..." if belongs else ""
+    return f"It belongs before the command: lore {error.option_name} ..." if belongs else ""

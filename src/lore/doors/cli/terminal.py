@@ -102,10 +102,18 @@ def broken(line: str, room: int) -> list[str]:
 
 def note(text: str, *, broken_to_fit: bool = True) -> None:
     """Write something about the answer to stderr. A command that may be copied is not broken."""
-    room = UNLIMITED
-    if broken_to_fit and sys.stderr.isatty():
-        room = min(shutil.get_terminal_size().columns, WIDEST)
-    click.secho("\n".join(broken(visible(text), room)), dim=True, err=True)
+    click.secho(_fitting(text) if broken_to_fit else visible(text), dim=True, err=True)
+
+
+def complain(text: str) -> None:
+    """Write an error to stderr."""
+    click.echo(_fitting(f"lore: {text}"), err=True)
+
+
+def _fitting(text: str) -> str:
+    """The text, safe, in lines that fit the terminal of stderr; for a pipe it stays whole."""
+    room = min(shutil.get_terminal_size().columns, WIDEST) if sys.stderr.isatty() else UNLIMITED
+    return "\n".join(part for line in visible(text).split("\n") for part in broken(line, room))
 
 
 def warn(warnings: Iterable[str]) -> None:
