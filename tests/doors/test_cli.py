@@ -70,10 +70,6 @@ def test_the_version_is_told(run: Command) -> None:
     assert re.fullmatch(r"lore \d+\.\d+\.\d+\n", run("--version").stdout)
 
 
-def test_an_unknown_command_is_a_mistake_in_usage(run: Command) -> None:
-    assert "No such command 'serach'" in run("serach", code=2).stderr
-
-
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_a_completion_script_names_the_command_and_its_installation(run: Command, shell: str) -> None:
     script = run("completion", shell).stdout
@@ -155,13 +151,18 @@ def test_a_long_list_of_candidates_is_cut(run: Command) -> None:
         ("explore", "ffff"),
         ("forget", "ffff"),
         ("restore", "ffff"),
-        ("search", "--under", "ffff", "x"),
-        ("search", "--among", "ffff"),
-        ("remember", "--under", "ffff", "x"),
     ],
 )
 def test_an_unknown_id_is_named_wherever_it_is_given(run: Command, args: tuple[str, ...]) -> None:
     assert run(*args, code=1).stderr == "lore: unknown memory ffff\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "option"), [("search", "under"), ("search", "among"), ("remember", "under")]
+)
+def test_an_error_names_the_option_that_the_id_was_given_to(run: Command, command: str, option: str) -> None:
+    error = run(command, f"--{option}", "ffff", "x", code=1).stderr
+    assert error == f"lore: --{option}: unknown memory ffff\n"
 
 
 @pytest.mark.parametrize("id", ["", " ", "\udcff", "x" * 300])
@@ -182,12 +183,44 @@ def test_with_json_an_error_is_a_document_on_stderr(run: Command) -> None:
 
 
 @pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (("serach", "x"), "No such command 'serach'. Did you mean 'search'?"),
+        (("search", "--polcy", "lore", "x"), "No such option '--polcy'."),
+        (("remember",), "Missing argument 'TEXT...'."),
+        (("search", "x", "--limit", "none"), "Invalid value for '-l' / '--limit'"),
+        (("daemon", "strat"), "No such command 'strat'. Did you mean 'start'?"),
+        (("--verbos",), "No such option '--verbos'."),
+    ],
+)
+def test_with_json_a_wrong_command_line_is_a_document_too(
+    run: Command, args: tuple[str, ...], said: str
+) -> None:
+    result = run(*args, "--json", code=2)
+    assert result.stdout == ""
+    document = json.loads(result.stderr)
+    assert document["error"].startswith(said)
+    assert document["kind"] == "Usage"
+
+
+def test_json_after_a_double_dash_is_text(run: Command) -> None:
+    assert run("read", "--", "--json", code=1).stderr == "lore: unknown memory --json\n"
+
+
+@pytest.mark.parametrize(
     ("args", "code", "said"),
     [
         (("search", "--limit", "0", "x"), 2, "'--limit'"),
         (("search", "--limit", "100000", "x"), 1, "lore: limit is 100000"),
         (("search", "--policy", "best", "x"), 1, "known: graph, lore, scored, tree"),
-        (("search", "--since", "soon", "x"), 1, "lore: cannot read 'soon' as a time"),
+        (("search", "--since", "soon", "x"), 1, "lore: --since: cannot read 'soon' as a time"),
+        (("search", "--until", "soon", "x"), 1, "lore: --until: cannot read 'soon' as a time"),
+        (("search", "--project", "nowhere", "x"), 1, "lore: --project: unknown project 'nowhere'"),
+        (("serach", "x"), 2, "No such command 'serach'. Did you mean 'search'?"),
+        (("daemon", "strat"), 2, "No such command 'strat'. Did you mean 'start'?"),
+        (("search", "--limt", "3", "x"), 2, "Did you mean '--limit'?"),
+        (("search", "--db", "notes.db", "x"), 2, "It belongs before the command: lore --db ..."),
+        (("--json", "status"), 2, "It belongs behind the command: lore status --json"),
         (("search",), 1, "lore: query is empty"),
         (("search", "--format", "pdf", "x"), 2, "'ids', 'title', 'full'"),
         (("roots", "--limit", "-1"), 2, "'--limit'"),

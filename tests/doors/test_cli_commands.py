@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lore import Draft, Lore, Tie
-from lore.doors.cli.terminal import plural
+from lore.doors.cli.terminal import BEGIN, plural
 from lore.doors.cli.times import minute
 from tests.doors.command import Command
 
@@ -76,7 +76,7 @@ def test_why_says_in_words_what_a_score_is_made_of(run: Command, tree: dict[str,
 
 def test_notes_about_the_answer_go_to_stderr(run: Command) -> None:
     result = run("search", "anything")
-    assert (result.stdout, result.stderr) == ("", "Nothing is stored yet.\n")
+    assert (result.stdout, result.stderr) == ("", f"Nothing is stored yet.\n{BEGIN}\n")
     assert run.document("search", "anything")["notes"] == ["Nothing is stored yet."]
 
 

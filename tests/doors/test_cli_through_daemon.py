@@ -273,9 +273,9 @@ def test_a_folder_is_told_in_full_however_it_was_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    with opened(Flags(data_dir=Path("here"))) as lore:
+    with opened(Flags(data_dir=Path("here")), create=True) as lore:
         assert lore.status().location == str(tmp_path / "here" / "memory.db")
-    with opened(Flags(data_dir=Path("here"), db_path=Path("here/../other.db"))) as lore:
+    with opened(Flags(data_dir=Path("here"), db_path=Path("here/../other.db")), create=True) as lore:
         assert lore.status().location == str(tmp_path / "other.db")
 
 

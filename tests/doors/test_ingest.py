@@ -101,11 +101,15 @@ def test_a_database_is_as_young_as_its_log(run: Command, opencode: Client) -> No
 
 def test_a_file_that_is_not_there_is_no_old_one(run: Command, home: Path) -> None:
     path = str(home / ".claude" / "gone.jsonl")
-    assert list(run.document("ingest", path, "--since", "1d")["failed"]) == [path]
+    done = run("ingest", path, "--since", "1d", "--json", code=1)
+    assert list(json.loads(done.stdout)["failed"]) == [path]
+    assert run("ingest", "gone.jsonl", code=1).stderr == "lore: there is no file or folder gone.jsonl\n"
 
 
 def test_a_time_that_is_none_is_refused(run: Command) -> None:
-    assert "cannot read 'yesterday' as a time" in run("ingest", "--since", "yesterday", code=1).stderr
+    assert (
+        "--since: cannot read 'yesterday' as a time" in run("ingest", "--since", "yesterday", code=1).stderr
+    )
 
 
 # --- paths
@@ -122,7 +126,7 @@ def test_a_database_that_cannot_be_read_keeps_nothing_else_from_it(home: Path, r
     broken.parent.mkdir()
     broken.write_bytes(b"not a database at all " * 100)
     say(home / "b" / ".claude", "new")
-    done = run.document("ingest", str(home))
+    done = json.loads(run("ingest", str(home), "--json", code=1).stdout)
     assert (done["turns"], list(done["failed"])) == (1, [str(broken)])
     assert "no SQLite database" in done["failed"][str(broken)]
 
@@ -143,7 +147,7 @@ def test_a_path_tells_whose_it_is(path: str, name: str) -> None:
 
 def test_a_path_that_does_not_tell_whose_it_is_has_to_be_said(run: Command, home: Path) -> None:
     path = say(home / ".config" / "Cursor", "new")
-    assert "say whose it is: claude-code, codex" in run("ingest", str(path), code=1).stderr
+    assert "name one with --source: claude-code, codex" in run("ingest", str(path), code=1).stderr
 
 
 # --- on and on

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from lore.doors.cli.terminal import BEGIN
 from lore.doors.place import Place
 from tests.doors.command import Command
 from tests.doors.resident import SETTINGS, Agent, a_place, short_folder
@@ -112,7 +113,7 @@ def test_a_search_says_where_it_looked_and_how_much_more_there_is(
     monkeypatch.chdir(home / "ferry")
     assert (
         run("search", "walrus").stderr
-        == "in project ferry; --everywhere searches all\nNothing is stored yet.\n"
+        == f"in project ferry; --everywhere searches all\nNothing is stored yet.\n{BEGIN}\n"
     )
     run("remember", "a walrus on the ferry")
     assert run("search", "walrus").stderr == "in project ferry; --everywhere searches all\n"

@@ -1,10 +1,9 @@
-"""guide: what to do next, for somebody who has just started Lore for the first time."""
+"""guide: the next steps for somebody who has just started Lore for the first time."""
 
 import json
 import shlex
 import shutil
 import sys
-import textwrap
 from pathlib import Path
 
 from lore.config import Config
@@ -14,20 +13,24 @@ GUIDE = """\
 Lore {version} is ready.
 
 {data}
-
-  Claude Code
-    {claude}
-
-  Other MCP clients
-{snippet}
+{install}
+  Connect an agent
+    Claude Code   {claude}
+    Codex         {codex}
+    Gemini CLI    {gemini}
+    Cursor        in ~/.cursor/mcp.json:
+      {cursor}
+    OpenCode      in ~/.config/opencode/opencode.json:
+      {opencode}
+    Others are in docs/clients.md.
 
   Try it in a terminal
     {lore} search "what is worth remembering"
     {lore} roots
     {lore} --help
 
-This process now waits for a client on stdin. Press Ctrl-C to stop it; your data stays.
-Clients need not wait for it: lore-mcp starts what it needs in the background and shares it."""
+This process waits for a client on stdin. Ctrl-C stops it; your data stays.
+Clients do not need it: lore-mcp starts what it needs in the background."""
 OWN = """\
   Your data   {location}
               {memories} memories. Nothing leaves this machine."""
@@ -37,6 +40,12 @@ SAMPLE = """\
   Your data   {own}
               is kept apart: the sample never mixes with it. The commands
               for clients use your data. Nothing leaves this machine."""
+INSTALL = """
+  Put `lore` and `lore-mcp` on your path, from this folder
+    {command}
+"""
+INSTALLERS = {"uv": "uv tool install .", "pipx": "pipx install ."}
+"""Program -> its command that installs Lore for one user; the first program that is there is proposed."""
 
 
 def guide(status: Status) -> str:
@@ -53,16 +62,30 @@ def _guide(status: Status, own: str, data: str, flags: list[str]) -> str:
     """flags: of the commands to try in a terminal. Clients always get the user's own store."""
     lore = [*_command("lore", "lore.doors.cli"), *flags]
     relay = [*_command("lore-mcp", "lore.doors.relay"), *_place(own)]
-    server = {"command": relay[0], "args": relay[1:]}
-    snippet = json.dumps({"mcpServers": {"lore": server}}, ensure_ascii=False, indent=2)
     typed = ["lore", *lore[1:]] if shutil.which("lore") == lore[0] else lore
+    arguments = {"args": relay[1:]} if relay[1:] else {}
     return GUIDE.format(
         version=status.version,
         data=data.format(location=status.location, memories=status.counts.memories, own=own),
+        install="" if shutil.which("lore") else INSTALL.format(command=_installer()),
         claude=shlex.join(["claude", "mcp", "add", "--scope", "user", "lore", "--", *relay]),
-        snippet=textwrap.indent(snippet, "    "),
+        codex=shlex.join(["codex", "mcp", "add", "lore", "--", *relay]),
+        gemini=shlex.join(["gemini", "mcp", "add", "--scope", "user", "lore", *relay]),
+        cursor=_json({"mcpServers": {"lore": {"command": relay[0], **arguments}}}),
+        opencode=_json({"mcp": {"lore": {"type": "local", "command": relay}}}),
         lore=shlex.join(typed),
     )
+
+
+def _installer() -> str:
+    """The command that puts Lore on the path, with a program that is there; else where to get one."""
+    there = [command for program, command in INSTALLERS.items() if shutil.which(program)]
+    either = " or ".join(INSTALLERS.values())
+    return there[0] if there else f"{either}   (https://docs.astral.sh/uv, https://pipx.pypa.io)"
+
+
+def _json(document: object) -> str:
+    return json.dumps(document, ensure_ascii=False)
 
 
 def _command(name: str, module: str) -> list[str]:

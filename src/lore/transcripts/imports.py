@@ -12,6 +12,8 @@ Format: TypeAlias = Literal[exports.Export, "jsonl", "text"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 NAME = "import"
 """The source of turns that no client of ours wrote down."""
+SOURCES: tuple[str, ...] = (NAME, *get_args(exports.Export))
+"""The sources of imported turns."""
 
 PROBE_BYTES = 65_536
 _MARK = b"\xef\xbb\xbf"

@@ -183,4 +183,4 @@ def source_of(path: Path) -> Source:
     for source in sorted(SOURCES.values(), key=lambda source: path.name not in source.called):
         if source.owns(path):
             return source
-    raise Invalid(f"{path} is in no folder of a known client; say whose it is: {listed(SOURCES)}")
+    raise Invalid(f"{path} is in no folder of a known client; name one with --source: {listed(SOURCES)}")

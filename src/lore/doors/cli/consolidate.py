@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from lore.doors.cli.completing import from_table
 from lore.doors.cli.deeds import NOTHING, RULES, amount, models_named, took
 from lore.doors.cli.document import plain, show_document
 from lore.doors.cli.flags import Flags, json_option
@@ -40,7 +41,14 @@ CLEAR = "\r\x1b[K"
 
 @click.command()
 @click.option("--dry-run", "dry", is_flag=True, help="Only say what would be done.")
-@click.option("--phase", "phases", metavar="NAME", multiple=True, help="Only this phase; may be repeated.")
+@click.option(
+    "--phase",
+    "phases",
+    metavar="NAME",
+    multiple=True,
+    shell_complete=from_table("lore.engine.consolidate:PHASES"),
+    help="Only this phase; may be repeated.",
+)
 @click.option("--offline", is_flag=True, help="Ask no language model.")
 @click.option("-v", "--verbose", is_flag=True, help="Tell every step, not only the first of each phase.")
 @json_option

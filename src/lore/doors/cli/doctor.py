@@ -9,8 +9,9 @@ import click
 
 from lore.doors.cli.document import plain, show_document
 from lore.doors.cli.flags import Flags, json_option
-from lore.doors.cli.opening import opened
+from lore.doors.cli.opening import missing_store, opened
 from lore.doors.cli.terminal import note, wrapped
+from lore.doors.verbs import Remote
 from lore.errors import Unavailable
 from lore.health import Finding
 
@@ -49,6 +50,9 @@ def _examined(flags: Flags, fix: bool) -> tuple[Sequence[Finding], Sequence[Find
         except Unavailable as error:
             closed = [Finding("opening", False, str(error))]
             return closed, closed
+        if not isinstance(lore, Remote) and (unmade := missing_store(flags)):
+            nothing = [Finding("store", True, f"{unmade.database} does not exist yet; nothing to check")]
+            return nothing, nothing
         before = lore.check()
         if not fix:
             return before, before

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 
 import click
 
+from lore.doors.cli.completing import ids
 from lore.doors.cli.document import plain, show_document
 from lore.doors.cli.flags import Flags, json_option
 from lore.doors.cli.ids import resolve, shortened
@@ -16,7 +17,7 @@ DEEPEST = 100
 
 
 @click.command()
-@click.argument("id")
+@click.argument("id", shell_complete=ids())
 @click.option(
     "-d", "--depth", type=click.IntRange(0, DEEPEST), default=3, show_default=True, help="How far down."
 )

@@ -20,7 +20,7 @@ from lore.transcripts.sources import VARIABLES, Source
 def follow(flags: Flags, sources: Sequence[Source], since: float) -> tuple[int, Ingested, dict[str, str]]:
     """Until Ctrl-C: how many transcripts were read, what came of it, and which could not be read."""
     config = settings(flags)
-    with directly(flags) as lore:
+    with directly(flags, create=True) as lore:
         ignore_list = config.data_dir / IGNORE_LIST
         gathering = Gathering(lore, sources, Path.home(), of_clients(VARIABLES), ignore_list, since=since)
         total = anyio.run(_gathered, gathering, config.ingest_poll_seconds)

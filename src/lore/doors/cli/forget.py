@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from lore.doors.cli.completing import ids as complete_ids
 from lore.doors.cli.document import show_document
 from lore.doors.cli.flags import Flags, json_option
 from lore.doors.cli.ids import resolve_all, shortened
@@ -14,12 +15,11 @@ from lore.doors.cli.terminal import note, plural
 if TYPE_CHECKING:
     from lore.engine import Lore
 
-many_ids = click.argument("ids", metavar="ID...", nargs=-1, required=True)
 reason_option = click.option("--reason", default="", help="Why; it is kept in the journal.")
 
 
 @click.command()
-@many_ids
+@click.argument("ids", metavar="ID...", nargs=-1, required=True, shell_complete=complete_ids())
 @reason_option
 @json_option
 @click.pass_obj
@@ -39,7 +39,7 @@ def forget(flags: Flags, ids: Sequence[str], reason: str, as_json: bool) -> None
 
 
 @click.command()
-@many_ids
+@click.argument("ids", metavar="ID...", nargs=-1, required=True, shell_complete=complete_ids(forgotten=True))
 @reason_option
 @json_option
 @click.pass_obj

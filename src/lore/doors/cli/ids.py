@@ -16,22 +16,23 @@ LENGTHS = (ID_TAIL, 12)
 """Characters of the end that are shown: 32 random bits or, where those are not unique, 48."""
 
 
-def resolve(lore: "Lore", part: str) -> str:
-    """The one id that begins or ends so."""
-    wanted = clean(part, "id", ID_LIMIT_BYTES).strip().lower()
+def resolve(lore: "Lore", part: str, option: str = "") -> str:
+    """The one id that begins or ends with `part`. option: the option that it was given to, for errors."""
+    where = f"{option}: " if option else ""
+    wanted = clean(part, f"{where}id", ID_LIMIT_BYTES).strip().lower()
     found = lore.ids_like(wanted, SHOWN + 1)
     if not found:
-        raise NotFound(f"unknown memory {wanted}")
+        raise NotFound(f"{where}unknown memory {wanted}")
     if len(found) == 1 or wanted in found:
         return wanted if wanted in found else found[0]
     shown = shortened(lore, found[:SHOWN])
     more = " and more" if len(found) > SHOWN else ""
-    raise Invalid(f"{wanted} may be any of {', '.join(shown.values())}{more}; give one of these")
+    raise Invalid(f"{where}{wanted} may be any of {', '.join(shown.values())}{more}; give one of these")
 
 
-def resolve_all(lore: "Lore", parts: Iterable[str]) -> list[str]:
+def resolve_all(lore: "Lore", parts: Iterable[str], option: str = "") -> list[str]:
     """One id for each, each once."""
-    return list(dict.fromkeys(resolve(lore, part) for part in parts))
+    return list(dict.fromkeys(resolve(lore, part, option) for part in parts))
 
 
 def shortened(lore: "Lore", ids: Iterable[str]) -> dict[str, str]:

@@ -8,7 +8,6 @@ import click
 from lore.doors.cli.flags import Flags, json_option
 from lore.doors.cli.opening import directly
 from lore.doors.cli.progress import document_read, read_all, show_read
-from lore.doors.cli.terminal import plural
 from lore.transcripts.imports import FORMATS, Format
 
 
@@ -27,12 +26,12 @@ def importing(
     import it again adds only what is new in it. The exit code is 1 if a FILE cannot be read.
     """
     flags: Flags = ctx.obj
-    with directly(flags) as lore:
+    with directly(flags, create=any(path.is_file() for path in paths)) as lore:
         files = [(path, lore.import_file(path, format=format, session=session)) for path in paths]
         total, failed = read_all(files)
         lore.settle()
     if as_json:
-        document_read(len(files), total, failed)
+        document_read(len(paths), total, failed)
     else:
-        show_read(plural(len(files), "file"), total, failed)
+        show_read(len(paths), "file", total, failed)
     ctx.exit(1 if failed else 0)

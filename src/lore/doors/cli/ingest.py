@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from lore.doors.cli.completing import from_table
 from lore.doors.cli.flags import Flags, json_option
 from lore.doors.cli.opening import directly, settings
 from lore.doors.cli.progress import document_read, read_all, show_read
 from lore.doors.cli.terminal import note, plural
 from lore.doors.cli.times import moment
 from lore.environment import of_clients
-from lore.errors import Invalid
+from lore.errors import Invalid, NotFound
 
 if TYPE_CHECKING:
     from lore.engine.ingest import Ingested
@@ -24,7 +25,14 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path(path_type=Path))
-@click.option("--source", "names", metavar="NAME", multiple=True, help="Only this client; may be repeated.")
+@click.option(
+    "--source",
+    "names",
+    metavar="NAME",
+    multiple=True,
+    shell_complete=from_table("lore.transcripts.sources:SOURCES"),
+    help="Only this client; may be repeated.",
+)
 @click.option(
     "--since", metavar="WHEN", help="Only transcripts written since 2026-01-31, or 30m, 3h, 7d, 2w ago."
 )
@@ -32,18 +40,25 @@ if TYPE_CHECKING:
     "--once/--follow", default=True, help="Read once (the default), or go on as agents write, until Ctrl-C."
 )
 @json_option
-@click.pass_obj
+@click.pass_context
 def ingest(
-    flags: Flags, paths: Sequence[Path], names: Sequence[str], since: str | None, once: bool, as_json: bool
+    ctx: click.Context,
+    paths: Sequence[Path],
+    names: Sequence[str],
+    since: str | None,
+    once: bool,
+    as_json: bool,
 ) -> None:
     """Read what agents wrote down of their conversations.
 
     Without a PATH, all transcripts of all known clients; a folder stands for the transcripts in it. What was
-    read before is not read again. A running daemon does the same by itself.
+    read before is not read again. A running daemon does the same by itself. The exit code is 1 if a
+    transcript cannot be read.
     """
+    flags: Flags = ctx.obj
     sources = import_module("lore.transcripts.sources")
     wanted = [sources.named(name) for name in names] or list(sources.SOURCES.values())
-    after = 0.0 if since is None else moment(since, time.time())
+    after = 0.0 if since is None else moment(since, time.time(), "--since")
     left_out = 0
     if once:
         found = _given(paths, wanted if names else None) if paths else _found(wanted)
@@ -57,15 +72,16 @@ def ingest(
         count, total, failed = import_module("lore.doors.cli.following").follow(flags, wanted, after)
     if as_json:
         document_read(count, total, failed, left_out=left_out)
-        return
-    show_read(plural(count, "transcript"), total, failed)
-    if left_out:
-        note(f"left out: {plural(left_out, 'transcript')} not written since {since}")
+    else:
+        show_read(count, "transcript", total, failed)
+        if left_out:
+            note(f"left out: {plural(left_out, 'transcript')} not written since {since}")
+    ctx.exit(1 if failed else 0)
 
 
 def _read(flags: Flags, files: Sequence[tuple[Path, "Source"]]) -> tuple["Ingested", dict[str, str]]:
     ignored = _ignored(flags)
-    with directly(flags) as lore:
+    with directly(flags, create=bool(files)) as lore:
         return read_all([(path, lore.ingest(path, source, ignored)) for path, source in files])
 
 
@@ -95,7 +111,19 @@ def _given(paths: Sequence[Path], wanted: Sequence["Source"] | None) -> list[tup
         raise Invalid("a PATH is of one client; give --source once")
     called = {name for source in wanted or sources.SOURCES.values() for name in source.called}
     files = [file for path in paths for file in (_inside(path, called) if path.is_dir() else [path])]
-    return [(file, wanted[0] if wanted else sources.source_of(file)) for file in files]
+    return [(file, wanted[0] if wanted else _client_of(file)) for file in files]
+
+
+def _client_of(file: Path) -> "Source":
+    """The client whose file this is, by its name or by where it lies."""
+    sources = import_module("lore.transcripts.sources")
+    try:
+        client: Source = sources.source_of(file)
+    except Invalid:
+        if not file.exists():
+            raise NotFound(f"there is no file or folder {file}") from None
+        raise
+    return client
 
 
 def _inside(folder: Path, called: set[str]) -> list[Path]:

@@ -58,7 +58,7 @@ def _for_the_sample(flags: Flags) -> Flags:
 
 
 def _prepare_sample(own: Flags, served: Flags, guide: bool) -> None:
-    with opened(served) as lore:
+    with opened(served, create=True) as lore:
         if kept := load_sample(lore):
             click.echo(f"Loaded {plural(kept, 'sample memory', 'sample memories')}.", err=True)
         if guide:

@@ -1,8 +1,9 @@
 """Opening: flags → a Lore for one command: that of the daemon if one runs, else the store itself."""
 
 import os
+import tempfile
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict, replace
 from functools import partial
 from importlib import import_module
@@ -37,28 +38,50 @@ def _absolute(path: Path) -> Path:
 
 
 @contextmanager
-def opened(flags: Flags) -> Iterator["Lore"]:
-    """A Lore that waits for its model: a person asks once and wants the best answer."""
+def opened(flags: Flags, *, create: bool = False) -> Iterator["Lore"]:
+    """A Lore that waits for its model: a person asks once and wants the best answer.
+
+    create: see `directly`.
+    """
     line = _line(flags)
     if line is None:
-        with directly(flags) as lore:
+        with directly(flags, create=create) as lore:
             yield lore
     else:
-        with closing(Remote(line, partial(directly, flags))) as remote:
+        with closing(Remote(line, partial(directly, flags, create=create))) as remote:
             yield cast("Lore", remote)
 
 
 @contextmanager
-def directly(flags: Flags) -> Iterator["Lore"]:
-    """The store itself, whether a daemon runs or not."""
+def directly(flags: Flags, *, create: bool = False) -> Iterator["Lore"]:
+    """The store itself, whether a daemon runs or not.
+
+    create: make the store if there is none. Otherwise an empty one in a temporary folder stands for it, so
+    that a command which only reads leaves nothing behind.
+    """
     config = settings(flags)
     warn(config.warnings)
-    lore: Lore = import_module("lore.connecting").wire(config, patient=True)
-    try:
+    with ExitStack() as stack:
+        if not create and _missing(config):
+            folder_of_empty = stack.enter_context(tempfile.TemporaryDirectory(prefix="lore-"))
+            config = replace(config, db_path=Path(folder_of_empty, "empty.db"), embedding_model="hash")
+        lore: Lore = import_module("lore.connecting").wire(config, patient=True)
+        stack.callback(lore.close)
         lore = replace(lore, conversation=session())
         yield lore.within(config.namespace, surface="cli").at_work_in(folder())
-    finally:
-        lore.close()
+
+
+def missing_store(flags: Flags) -> "Config | None":
+    """The settings, if the store that they name does not exist yet; else None."""
+    config = settings(flags)
+    return config if _missing(config) else None
+
+
+def _missing(config: "Config") -> bool:
+    """Whether no store was ever here. One that was lost is an error, which opening it tells."""
+    if config.database.exists():
+        return False
+    return not import_module("lore.store.opening").marker_of(config.database).exists()
 
 
 def _line(flags: Flags) -> Line | None:

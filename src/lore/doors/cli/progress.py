@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from lore.doors.cli.document import plain, show_document
-from lore.doors.cli.terminal import note, plural, visible
+from lore.doors.cli.terminal import complain, note, plural
 from lore.errors import LoreError
 
 if TYPE_CHECKING:
@@ -37,16 +37,17 @@ def read_all(
     return total, failed
 
 
-def show_read(what: str, total: "Ingested", failed: Mapping[str, str]) -> None:
-    """The same for a person; `what` was read."""
+def show_read(count: int, noun: str, total: "Ingested", failed: Mapping[str, str]) -> None:
+    """The same for a person. count: how many files there were to read, each a `noun`."""
     turns, sessions = plural(total.turns, "new turn"), plural(total.sessions, "new session")
-    click.echo(f"Read {what}: {turns}, {sessions}.")
+    if count > len(failed) or not count:
+        click.echo(f"Read {plural(count - len(failed), noun)}: {turns}, {sessions}.")
     if total.changed:
         click.echo(f"{plural(total.changed, 'turn')} had changed.")
     for kind, count in sorted(total.redacted.items()):
         note(f"not kept: {plural(count, kind)}")
     for path, why in failed.items():
-        note(f"{visible(path)}: {visible(why)}")
+        complain(why if path in why else f"{path}: {why}")
 
 
 def document_read(files: int, total: "Ingested", failed: Mapping[str, str], **more: int) -> None:

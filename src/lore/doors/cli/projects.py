@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from lore.doors.cli.completing import projects as complete_projects
 from lore.environment import folder
 from lore.errors import Invalid
 from lore.text import preview
@@ -42,7 +43,9 @@ class Scope:
 def project_options(command: Command) -> Command:
     """What to look at, on the command line."""
     of = "Only of this project: its name, its key or a folder of it; may be repeated."
-    named = click.option("--project", "projects", metavar="NAME", multiple=True, help=of)
+    named = click.option(
+        "--project", "projects", metavar="NAME", multiple=True, shell_complete=complete_projects, help=of
+    )
     every = click.option("--everywhere", is_flag=True, help="Of all projects, wherever this is run.")
     return named(every(command))
 
@@ -68,9 +71,9 @@ def key_of(lore: "Lore", named: str) -> str:
     if not alike and os.path.isdir(named):
         return _key_of_folder(named, known)
     if not alike:
-        raise Invalid(f"unknown project {preview(named, 80)!r}; {_listed(known)}")
+        raise Invalid(f"--project: unknown project {preview(named, 80)!r}; {_listed(known)}")
     if len(alike) > 1:
-        raise Invalid(f"{named!r} may be any of {', '.join(alike[:LISTED])}; say more of it")
+        raise Invalid(f"--project: {named!r} may be any of {', '.join(alike[:LISTED])}; say more of it")
     return alike[0]
 
 
@@ -86,7 +89,7 @@ def _key_of_folder(named: str, known: Iterable[str]) -> str:
     path = os.path.realpath(os.path.expanduser(named))
     project = project_of(path) if os.path.isdir(path) else None
     if project is None:
-        raise Invalid(f"there is no folder {preview(named, 80)!r}; {_listed(known)}")
+        raise Invalid(f"--project: there is no folder {preview(named, 80)!r}; {_listed(known)}")
     return project.key
 
 

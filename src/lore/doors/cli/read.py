@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from lore.doors.cli.completing import ids
 from lore.doors.cli.document import plain, show_document
 from lore.doors.cli.flags import Flags, json_option
 from lore.doors.cli.ids import resolve
@@ -24,7 +25,7 @@ QUOTED = 3
 
 
 @click.command()
-@click.argument("id")
+@click.argument("id", shell_complete=ids())
 @click.option("--history", is_flag=True, help="Also what happened to it, oldest first.")
 @json_option
 @click.pass_obj

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from lore.doors.cli.completing import ids, projects
 from lore.doors.cli.document import plain, show_document
 from lore.doors.cli.flags import Flags, json_option
 from lore.doors.cli.ids import resolve, shortened
@@ -25,9 +26,14 @@ if TYPE_CHECKING:
 @click.option("--title", default="", help="What to call it.")
 @click.option("--type", default="", help="Such as fact, decision, preference, event.")
 @click.option("--kind", default="note", show_default=True, help="Such as note or fragment.")
-@click.option("--under", metavar="ID", help="Keep it below this memory.")
+@click.option("--under", metavar="ID", shell_complete=ids(), help="Keep it below this memory.")
 @click.option("--importance", type=float, default=0.5, show_default=True, help="From 0 to 1.")
-@click.option("--project", metavar="NAME", help="Of this project: its name, its key or a folder of it.")
+@click.option(
+    "--project",
+    metavar="NAME",
+    shell_complete=projects,
+    help="Of this project: its name, its key or a folder of it.",
+)
 @click.option("--everywhere", is_flag=True, help="Of no project, to be found in all.")
 @json_option
 @click.pass_obj
@@ -48,8 +54,8 @@ def remember(
     preference or says who somebody is.
     """
     content = _from_stdin() if tuple(text) == ("-",) else " ".join(text)
-    with opened(flags) as lore:
-        parent = None if under is None else resolve(lore, under)
+    with opened(flags, create=True) as lore:
+        parent = None if under is None else resolve(lore, under, "--under")
         belongs = _project(lore, project, everywhere)
         memory = lore.remember(
             Draft(

@@ -11,7 +11,7 @@ from lore.doors.cli.flags import Flags, json_option
 from lore.doors.cli.ids import shortened
 from lore.doors.cli.naming import label
 from lore.doors.cli.opening import opened
-from lore.doors.cli.terminal import NARROW, line, note, plural, width
+from lore.doors.cli.terminal import BEGIN, NARROW, line, note, plural, width
 from lore.model import Branch
 
 if TYPE_CHECKING:
@@ -43,7 +43,8 @@ def roots(flags: Flags, keyword: str | None, limit: int, as_json: bool) -> None:
         elif found:
             _show(lore, found)
         else:
-            note("No roots." if keyword is None else f"No root is called like {keyword!r}.")
+            nothing = f"Nothing is stored yet. {BEGIN}"
+            note(nothing if keyword is None else f"No root is called like {keyword!r}.")
 
 
 def _called(lore: "Lore", keyword: str) -> list[Branch]:

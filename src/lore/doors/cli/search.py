@@ -5,13 +5,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from lore.doors.cli.completing import from_table, ids, sources
 from lore.doors.cli.document import plain, show_document
 from lore.doors.cli.flags import Flags, json_option
 from lore.doors.cli.hits import show_hits
 from lore.doors.cli.ids import resolve, resolve_all
 from lore.doors.cli.opening import opened
 from lore.doors.cli.projects import Scope, project_options, scope
-from lore.doors.cli.terminal import note
+from lore.doors.cli.terminal import BEGIN, note
 from lore.doors.cli.times import moment
 from lore.model import FORMATS, Answer, Filter, Hit, Query
 from lore.text import label_of
@@ -31,13 +32,26 @@ if TYPE_CHECKING:
     show_default=True,
     help="At most so many.",
 )
-@click.option("--under", metavar="ID", help="Only below this memory.")
+@click.option("--under", metavar="ID", shell_complete=ids(), help="Only below this memory.")
 @click.option("--deep", is_flag=True, help="Follow names and links from what was found.")
-@click.option("--among", metavar="ID,...", help="Only these; without TEXT they are simply shown.")
-@click.option("--policy", default="lore", show_default=True, help="How to rank: lore, scored or tree.")
+@click.option(
+    "--among",
+    metavar="ID,...",
+    shell_complete=ids(),
+    help="Only these; without TEXT they are simply shown.",
+)
+@click.option(
+    "--policy",
+    default="lore",
+    show_default=True,
+    shell_complete=from_table("lore.ranking.policy:POLICIES"),
+    help="How to rank: lore, scored or tree.",
+)
 @click.option("--kind", multiple=True, help="Only this kind; may be repeated, as the next two.")
 @click.option("--type", multiple=True, help="Only this type, such as fact or decision.")
-@click.option("--source", multiple=True, help="Only what came from there.")
+@click.option(
+    "--source", multiple=True, shell_complete=sources, help="Only from this client, such as codex or import."
+)
 @click.option("--since", metavar="WHEN", help="Kept since 2026-01-31, or 30m, 3h, 7d, 2w ago.")
 @click.option("--until", metavar="WHEN", help="Kept until then; a date counts to its end.")
 @click.option("--format", type=click.Choice(FORMATS), help="How much of each; without it the best passage.")
@@ -71,6 +85,8 @@ def search(flags: Flags, /, *, why: bool, as_json: bool, **asked: Any) -> None:
             note(within.told("searches", elsewhere))
     for said in answer.notes():
         note(said)
+    if answer.stored == 0:
+        note(BEGIN)
 
 
 def _scope(lore: "Lore", asked: dict[str, Any]) -> Scope:
@@ -107,10 +123,10 @@ def _filter(lore: "Lore", asked: dict[str, Any], within: Scope) -> Filter:
         types=frozenset(asked["type"]),
         sources=frozenset(asked["source"]),
         projects=within.keys,
-        created_after=None if since is None else moment(since, now),
-        created_before=None if until is None else moment(until, now, whole_day=True),
-        under=None if under is None else resolve(lore, under),
-        ids=None if among is None else tuple(resolve_all(lore, among.split(","))),
+        created_after=None if since is None else moment(since, now, "--since"),
+        created_before=None if until is None else moment(until, now, "--until", whole_day=True),
+        under=None if under is None else resolve(lore, under, "--under"),
+        ids=None if among is None else tuple(resolve_all(lore, among.split(","), "--among")),
         superseded=asked["history"],
     )
 

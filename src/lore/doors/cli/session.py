@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from lore.doors.cli.completing import ids
 from lore.doors.cli.document import plain, show_document
 from lore.doors.cli.flags import Flags, json_option
 from lore.doors.cli.ids import resolve
@@ -28,7 +29,7 @@ INDENT = "  "
 
 
 @click.command()
-@click.argument("id")
+@click.argument("id", shell_complete=ids(kinds=(SESSION,)))
 @click.option("--full", is_flag=True, help="Also all that tools were told and answered.")
 @json_option
 @click.pass_obj

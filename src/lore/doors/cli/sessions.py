@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from lore.doors.cli.completing import sources
 from lore.doors.cli.document import plain, show_document
 from lore.doors.cli.flags import Flags, json_option
 from lore.doors.cli.ids import shortened
@@ -50,7 +51,7 @@ class Conversation(NamedTuple):
     show_default=True,
     help="At most so many.",
 )
-@click.option("--source", metavar="NAME", help="Only of this client, such as codex.")
+@click.option("--source", metavar="NAME", shell_complete=sources, help="Only of this client, such as codex.")
 @project_options
 @json_option
 @click.pass_obj

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from lore.doors.cli.completing import ids as complete_ids
 from lore.doors.cli.document import plain, show_document
 from lore.doors.cli.flags import Flags, json_option
 from lore.doors.cli.ids import resolve_all, shortened
@@ -16,7 +17,7 @@ from lore.doors.cli.terminal import line, note, plural, width
 from lore.doors.cli.times import minute_after
 from lore.errors import Invalid
 from lore.health import Staged
-from lore.model import Filter
+from lore.model import SESSION, Filter
 from lore.transcripts.project import name_of
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ INDENT = "  "
 
 
 @click.command()
-@click.argument("ids", metavar="[ID]...", nargs=-1)
+@click.argument("ids", metavar="[ID]...", nargs=-1, shell_complete=complete_ids(kinds=(SESSION,)))
 @click.option("--retry", is_flag=True, help="Try again what could not be digested: these, or all.")
 @project_options
 @json_option

@@ -1,6 +1,7 @@
 """status: what is there and where, on one screen."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -9,9 +10,9 @@ import click
 from lore.doors.cli.deeds import amount, models_named, took
 from lore.doors.cli.document import plain, show_document
 from lore.doors.cli.flags import Flags, json_option
-from lore.doors.cli.opening import opened
+from lore.doors.cli.opening import missing_store, opened
 from lore.doors.cli.placing import place_of
-from lore.doors.cli.terminal import plural, show_rows, visible
+from lore.doors.cli.terminal import BEGIN, note, plural, show_rows, visible
 from lore.doors.cli.times import told
 from lore.doors.looking import described, glance
 from lore.doors.verbs import Remote
@@ -32,6 +33,9 @@ def status(flags: Flags, as_json: bool) -> None:
         seen = lore.status()
         now = lore.clock()
         models = _language_models(lore, flags)
+        if not isinstance(lore, Remote) and (unmade := missing_store(flags)):
+            model = import_module("lore.embed").open_embedder(unmade.embedding_model).model
+            seen = replace(seen, location=str(unmade.database), size_bytes=0, model=model)
     daemon = glance(place_of(flags))
     if as_json:
         show_document(plain(seen) | {"language_model": models, "daemon": daemon})
@@ -39,6 +43,8 @@ def status(flags: Flags, as_json: bool) -> None:
     click.secho(f"Lore {seen.version}", bold=True)
     model = {"language model": visible(models_named(models))}
     show_rows(_rows(seen, now) | model | {"daemon": _presence(daemon)})
+    if not seen.counts.memories:
+        note(BEGIN)
 
 
 def _language_models(lore: "Lore", flags: Flags) -> Mapping[str, str] | None:
@@ -54,8 +60,9 @@ def _rows(seen: Status, now: float) -> dict[str, str]:
     counts = seen.counts
     kinds = ", ".join(f"{count:,} {kind}" for kind, count in counts.kinds.items())
     waiting = f", {seen.pending:,} waiting" if seen.pending else ""
+    size = size_of(seen.size_bytes) if seen.size_bytes else "does not exist yet"
     return {
-        "store": visible(f"{seen.location} ({_size(seen.size_bytes)})"),
+        "store": visible(f"{seen.location} ({size})"),
         "namespace": visible(seen.namespace),
         "memories": visible(f"{counts.memories:,}{f' ({kinds})' if kinds else ''}"),
         "trees": f"{counts.roots:,}",
@@ -81,7 +88,8 @@ def _presence(daemon: Mapping[str, Any]) -> str:
     return f"running (PID: {daemon['pid']}, {daemon['state']})" if daemon["running"] else "not running"
 
 
-def _size(size_bytes: int) -> str:
+def size_of(size_bytes: int) -> str:
+    """A number of bytes for people, in the largest unit that fits."""
     size = float(size_bytes)
     for unit in UNITS:
         if size < 1000 or unit == UNITS[-1]:

@@ -17,6 +17,8 @@ UNLIMITED = 1_000_000
 NARROW = 60
 """Terminals with fewer columns get shorter dates and fewer columns."""
 LEAST = 10
+BEGIN = "`lore remember TEXT` keeps a first memory; `lore ingest` reads the conversations of your agents."
+"""The next step for somebody whose store is empty."""
 UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 """Control characters and changes of direction: they could rewrite the screen around them."""
 _WIDE = "\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6"
@@ -100,10 +102,18 @@ def broken(line: str, room: int) -> list[str]:
 
 def note(text: str, *, broken_to_fit: bool = True) -> None:
     """Write something about the answer to stderr. A command that may be copied is not broken."""
-    room = UNLIMITED
-    if broken_to_fit and sys.stderr.isatty():
-        room = min(shutil.get_terminal_size().columns, WIDEST)
-    click.secho("\n".join(broken(visible(text), room)), dim=True, err=True)
+    click.secho(_fitting(text) if broken_to_fit else visible(text), dim=True, err=True)
+
+
+def complain(text: str) -> None:
+    """Write an error to stderr."""
+    click.echo(_fitting(f"lore: {text}"), err=True)
+
+
+def _fitting(text: str) -> str:
+    """The text, safe, in lines that fit the terminal of stderr; for a pipe it stays whole."""
+    room = min(shutil.get_terminal_size().columns, WIDEST) if sys.stderr.isatty() else UNLIMITED
+    return "\n".join(part for line in visible(text).split("\n") for part in broken(line, room))
 
 
 def warn(warnings: Iterable[str]) -> None:

@@ -11,8 +11,11 @@ _AGO = re.compile(r"(\d{1,6})([mhdw])")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
-def moment(text: str, now: float, *, whole_day: bool = False) -> float:
-    """The moment that `text` names; whole_day: a date stands for the end of that day, not its beginning."""
+def moment(text: str, now: float, option: str = "", *, whole_day: bool = False) -> float:
+    """The moment that `text` names, which was given to `option` on the command line.
+
+    whole_day: a date stands for the end of that day, not its beginning.
+    """
     if ago := _AGO.fullmatch(text.strip()):
         return now - int(ago[1]) * UNIT_SECONDS[ago[2]]
     try:
@@ -21,8 +24,10 @@ def moment(text: str, now: float, *, whole_day: bool = False) -> float:
             named += timedelta(days=1)
         return named.timestamp()
     except (ValueError, OverflowError, OSError):
+        where = f"{option}: " if option else ""
         raise Invalid(
-            f"cannot read {text!r} as a time; give a date like 2026-01-31, or how long ago: 30m, 3h, 7d, 2w"
+            f"{where}cannot read {text!r} as a time;"
+            " give a date like 2026-01-31, or how long ago: 30m, 3h, 7d, 2w"
         ) from None
 
 

@@ -1,0 +1,58 @@
+"""Commands that only read leave an empty home as it was, and say how to begin."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lore.doors.cli.terminal import BEGIN
+from tests.doors.command import LORE
+
+READING = {  # command -> exit code, and what stdout or stderr must say
+    "status": (0, "does not exist yet"),
+    "status --json": (0, '"memories": 0'),
+    "search anything": (0, BEGIN),
+    "roots": (0, BEGIN),
+    "sessions": (0, "`lore ingest` reads those of all known clients"),
+    "staged": (0, "`lore ingest` reads conversations"),
+    "read ffff": (1, "unknown memory ffff"),
+    "forget ffff": (1, "unknown memory ffff"),
+    "doctor": (0, "does not exist yet"),
+    "backup": (1, "there is nothing to back up"),
+    "consolidate --dry-run": (0, "Nothing was changed"),
+    "import missing.md": (1, "missing.md cannot be read"),
+    "ingest": (0, "Read 0 transcripts"),
+    "daemon status": (3, "not running"),
+    "daemon stop": (0, "not running"),
+    "logs": (1, "no daemon has run"),
+    "completion bash": (0, "_LORE_COMPLETE"),
+    "--help": (0, "Commands:"),
+}
+
+
+@pytest.mark.parametrize("command", READING)
+def test_a_command_that_only_reads_creates_nothing(command: str, tmp_path: Path) -> None:
+    home, temporary = tmp_path / "home", tmp_path / "tmp"
+    home.mkdir()
+    temporary.mkdir()
+    env = {"HOME": str(home), "PATH": os.environ["PATH"], "TMPDIR": str(temporary)}
+    env |= {"PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [*LORE, *command.split()], env=env, cwd=home, capture_output=True, text=True, timeout=120
+    )
+    code, words = READING[command]
+    assert done.returncode == code, done.stderr
+    assert words in done.stdout + done.stderr
+    assert [*home.rglob("*"), *temporary.rglob("*")] == []
+
+
+def test_a_store_that_was_lost_is_not_taken_for_one_that_never_was(tmp_path: Path) -> None:
+    call = [*LORE, "--data-dir", str(tmp_path)]
+    env = {**os.environ, "LORE_EMBEDDING_MODEL": "hash"}
+    subprocess.run([*call, "remember", "tea"], env=env, check=True, capture_output=True, timeout=120)
+    (tmp_path / "memory.db").unlink()
+    done = subprocess.run([*call, "status"], env=env, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 1
+    assert "is missing, but a Lore store was here" in done.stderr
