@@ -24,8 +24,9 @@ README = ROOT / "README.md"
 CLIENTS = ROOT / "docs" / "clients.md"
 OPERATIONS = ROOT / "docs" / "operations.md"
 SECONDS = 180
-INSTALL = INSTALLERS["uv"]
-"""Done by the fixture `home` in another way: pip installs the same wheel, without its dependencies, which the
+SET_UP = ["make run", "make test", INSTALLERS["uv"]]
+"""The first block, which is not run as it stands. `make test` runs this test, `make run` serves the sample (see
+tests/doors/test_sample.py), and the last line is done by the fixture `home` in another way: pip installs the same wheel, without its dependencies, which the
 environment of the tests has already."""
 CONNECTS = {"claude": "--", "codex": "--", "gemini": "lore"}
 """Program -> the last word before the server's command. Its line is run where the program is installed; where
@@ -109,7 +110,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
 
 
 def test_everything_in_the_readme_works_from_an_empty_home(home: Home) -> None:
-    assert blocks(README)[0].commands == [INSTALL]
+    assert blocks(README)[0].commands == SET_UP
     for block in blocks(README)[1:]:
         if block.language == "console":
             for command in block.commands:
