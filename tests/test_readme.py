@@ -25,8 +25,8 @@ CLIENTS = ROOT / "docs" / "clients.md"
 OPERATIONS = ROOT / "docs" / "operations.md"
 SECONDS = 180
 SET_UP = ["make run", "make test", INSTALLERS["uv"]]
-"""The first block, which is not run as it stands. `make test` runs this test, `make run` serves the sample (see
-tests/doors/test_sample.py), and the last line is done by the fixture `home` in another way: pip installs the same wheel, without its dependencies, which the
+"""The first block, which is not run as it stands: `make test` runs this test, tests/doors/test_sample.py has
+what `make run` serves, and the fixture `home` installs the same wheel with pip, without its dependencies, which the
 environment of the tests has already."""
 CONNECTS = {"claude": "--", "codex": "--", "gemini": "lore"}
 """Program -> the last word before the server's command. Its line is run where the program is installed; where
