@@ -8,8 +8,6 @@ import os
 from importlib import import_module
 from typing import Any
 
-from lore.errors import Invalid
-
 RECORDED = "early.json"
 SETTINGS = "config.toml"
 ALL = "all"
@@ -33,7 +31,8 @@ class Early:
             recorded = json.load(file)
         self.trouble = ""
         self._versions = recorded["versions"]
-        names = self._chosen(self._named(folder, fields) or recorded["default"], recorded["surfaces"])
+        named = fields.get("LORE_SURFACES") or _written(folder) or recorded["default"]
+        names = _chosen(named, recorded["surfaces"])
         surfaces = [recorded["surfaces"][name] for name in names or [recorded["default"]]]
         self._instructions = surfaces[0]["instructions"]
         if len(names) > 1:
@@ -55,27 +54,6 @@ class Early:
             body = {"result": self._filled(body["result"], message, era)}
         answer = {"jsonrpc": "2.0", "id": message["id"], **body}
         return json.dumps(answer, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
-
-    def _named(self, folder: str, fields: dict[str, str]) -> str:
-        """The surfaces that the daemon will choose; empty: the default. A mistake becomes the trouble."""
-        if not os.path.exists(os.path.join(folder, SETTINGS)):
-            return fields.get("LORE_SURFACES", "")
-        try:
-            return str(import_module("lore.config").load(fields, data_dir=folder).surfaces)
-        except Invalid as mistake:
-            self.trouble = str(mistake)
-            return fields.get("LORE_SURFACES", "")
-
-    @staticmethod
-    def _chosen(named: str, known: dict[str, Any]) -> list[str]:
-        """The names in order; none where the daemon will refuse them."""
-        names = list(dict.fromkeys(name.strip() for name in named.split(",") if name.strip()))
-        if names == [ALL]:
-            return [name for name, surface in known.items() if not surface["alone"]]
-        if any(name not in known for name in names):
-            return []
-        calls = [call for name in names for call in known[name]["calls"]]
-        return names if len(set(calls)) == len(calls) else []
 
     def _era(self, message: dict[str, Any], greeted: bool) -> str | None:
         """The era of a request, by the rules of the SDK; None where the daemon may refuse it."""
@@ -100,6 +78,31 @@ class Early:
             "tools": self._tools[era],
         }
         return {key: parts.get(key, value) for key, value in result.items()}
+
+
+def _written(folder: str) -> str:
+    """The surfaces in the settings file; empty if it names none. The daemon says what is wrong with it."""
+    path = os.path.join(folder, SETTINGS)
+    if not os.path.exists(path):
+        return ""
+    toml = import_module("tomllib")
+    try:
+        with open(path, "rb") as file:
+            named = toml.load(file).get("surfaces")
+    except (OSError, ValueError):
+        return ""
+    return named if isinstance(named, str) else ""
+
+
+def _chosen(named: str, known: dict[str, Any]) -> list[str]:
+    """The names in order; none where the daemon will refuse them."""
+    names = list(dict.fromkeys(name.strip() for name in named.split(",") if name.strip()))
+    if names == [ALL]:
+        return [name for name, surface in known.items() if not surface["alone"]]
+    if any(name not in known for name in names):
+        return []
+    calls = [call for name in names for call in known[name]["calls"]]
+    return names if len(set(calls)) == len(calls) else []
 
 
 def _plain(message: dict[str, Any]) -> bool:

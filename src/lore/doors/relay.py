@@ -54,7 +54,7 @@ TRIES = 5
 LOOK_EVERY_SECONDS = 1.0
 """How often a daemon is looked for that somebody else may have started."""
 PROMPT_SECONDS = 0.1
-"""A daemon that has not answered after so long is not waited for: the relay answers for it."""
+"""A daemon that answers later is slow; an agent that is silent for so long has no more to ask for now."""
 
 
 class Relay:
@@ -77,12 +77,7 @@ class Relay:
     def run(self) -> None:
         """Until the agent goes."""
         self._stdin = _waitable(self._stdin)
-        attempt = Attempt(self._dialled)
-        select.select([attempt.ended], [], [], PROMPT_SECONDS)
-        line = attempt.line
-        if line is None:
-            self._early = import_module("lore.doors.early").Early(self._place.data_dir, self._fields)
-            line = self._connected(attempt)
+        line = self._first_line()
         while line is not None:
             self._carry(line)
             line.close()
@@ -98,8 +93,8 @@ class Relay:
 
         Neither side is waited for: an agent may ask a great deal before it reads the first answer.
         """
-        half, listens = b"", True
         line.setblocking(False)
+        half, listens = b"", self._sent(line)  # the agent may have gone while there was no line
         while True:
             reading: list[int | Line] = [line, self._stdin] if listens and not self._agent_gone else [line]
             writing = [self._stdout] if self._to_agent else []
@@ -183,6 +178,25 @@ class Relay:
         return self._remembered
 
     # --- connecting
+    def _first_line(self) -> Line | None:
+        """The line to the first daemon; while that is slow, answer for it. None if the agent goes first.
+
+        The start of a daemon takes all of a processor, so the agent's first requests are answered before it.
+        """
+        attempt = Attempt(self._dialled) if os.path.exists(self._place.pid) else None
+        if attempt is not None:
+            select.select([attempt.ended], [], [], PROMPT_SECONDS)
+            if attempt.line is not None:
+                return attempt.line
+        self._early = import_module("lore.doors.early").Early(self._place.data_dir, self._fields)
+        while attempt is None and not self._settled() and self._heard(timeout=PROMPT_SECONDS):
+            continue
+        return self._connected(attempt or Attempt(self._dialled))
+
+    def _settled(self) -> bool:
+        """Whether the agent waits for a daemon, or has gone."""
+        return self._agent_gone or self._conversation().waiting
+
     def _dialled(self) -> Line:
         """A line to a daemon of our version or a newer one; it is started if there is none."""
         line, word, told = self._answered()
@@ -240,9 +254,11 @@ class Relay:
 
         Then all who wait are told the reason.
         """
-        while attempt.ended not in self._heard(attempt.ended):
+        heard: list[int | Line] = []
+        while attempt.ended not in heard:
             if self._agent_gone and not self._conversation().waiting:
                 return None
+            heard = self._heard(attempt.ended)
         if attempt.line is None:
             _failed(attempt.trouble, 1)
             if self._early is not None:
@@ -267,7 +283,7 @@ class Relay:
                 return True
 
     def _heard(self, *others: Line, timeout: float | None = None) -> list[int | Line]:
-        """Wait for the agent or one of `others` without a daemon; those that had something to say.
+        """Wait without a daemon for the agent or one of `others`; those that are ready, none after `timeout`.
 
         Requests of the agent that need no daemon are answered, as long as none has been reached.
         """
@@ -281,7 +297,7 @@ class Relay:
             if self._early is not None:
                 conversation.answer_early(self._early)
             self._say(conversation.news())
-        return ready
+        return [*ready, *free]
 
 
 def _received(line: Line) -> bytes:
