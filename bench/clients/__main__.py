@@ -1,8 +1,9 @@
 """What does one more agent cost, and what does the daemon that all of them share withstand?
 
-python -m bench.clients [start | flood | mixed | kill | all] [--model hash] [--json FILE] ...
+python -m bench.clients [start | cold | flood | mixed | kill | all] [--model hash] [--json FILE] ...
 
 start: from the start of a server to its first list of tools, and its memory, beside other servers.
+cold:  real agents start while no daemon runs: are Lore's tools in their first request? (not part of all)
 flood: many clients start at once while no daemon runs.
 mixed: many clients write and search; many calls are in flight on one connection.
 kill:  the daemon is killed under busy clients.
@@ -18,11 +19,13 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from bench.clients import flood, kill, mixed, start
+from bench.clients import cold, flood, kill, mixed, start
 from bench.clients.peers import FOLDER
 from bench.clients.report import say
 
-PARTS = {"start": start, "flood": flood, "mixed": mixed, "kill": kill}
+PARTS = {"start": start, "cold": cold, "flood": flood, "mixed": mixed, "kill": kill}
+OF_ALL = ("start", "flood", "mixed", "kill")
+"""Without `cold`, which installs more than a gigabyte."""
 TERMINATED = 143
 
 
@@ -32,7 +35,7 @@ def main() -> None:
     for name in [name for name in os.environ if name.startswith("LORE_") or name == "MEMORY_FILE_PATH"]:
         del os.environ[name]
     os.environ["LORE_INGEST_PAUSED"] = "yes"
-    parts = list(PARTS) if "all" in options.parts else options.parts
+    parts = list(OF_ALL) if "all" in options.parts else options.parts
     reports: dict[str, Any] = {}
     for name in parts:
         say(name)
@@ -49,6 +52,8 @@ def _measured(name: str, options: argparse.Namespace) -> dict[str, Any]:
     match name:
         case "start":
             return start.start(options.model, options.rounds, folder, others)
+        case "cold":
+            return cold.cold(options.model, options.runs, folder)
         case "flood":
             return flood.flood(options.model, options.flood)
         case "mixed":
@@ -71,6 +76,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("parts", nargs="*", default="all", choices=[*PARTS, "all"], help="default: all")
     parser.add_argument("--model", default="gte-small", help="the embedding model; hash: a quick double")
     parser.add_argument("--rounds", type=int, default=15, help="start: how often everyone starts")
+    parser.add_argument("--runs", type=int, default=10, help="cold: how often each agent starts")
     parser.add_argument("--flood", type=int, default=20, help="flood: how many clients")
     parser.add_argument("--clients", type=int, default=8, help="mixed, kill: how many clients")
     parser.add_argument("--calls", type=int, default=500, help="mixed: of each client")

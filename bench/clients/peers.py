@@ -14,6 +14,13 @@ INSPECTOR = "@modelcontextprotocol/inspector"
 NODE = "node@22"
 """What the inspector needs."""
 PYTHON_PEER = "omega-memory"
+AGENTS = {
+    "claude-code": "@anthropic-ai/claude-code",
+    "codex": "@openai/codex",
+    "gemini-cli": "@google/gemini-cli",
+    "opencode": "opencode-ai",
+}
+"""Real agents, by the names of their packages."""
 INSTALL_SECONDS = 600
 
 
@@ -51,6 +58,18 @@ def inspector(folder: Path) -> Peer:
     package = _npm(home, INSPECTOR, path=str(node.parent))
     script = json.loads((package / "package.json").read_text())["bin"]["mcp-inspector"]
     return Peer("inspector", _version(package), [str(node), str(package / script), "--cli"])
+
+
+def agent(folder: Path, name: str) -> Peer:
+    """A real agent, with a Node that is new enough for it."""
+    home = folder / "agents"
+    node = _npm(home, NODE, "node") / "bin" / "node"
+    package = _npm(home, AGENTS[name], path=str(node.parent))
+    [script] = json.loads((package / "package.json").read_text())["bin"].values()
+    program = package / script
+    return Peer(
+        name, _version(package), [str(node), str(program)] if program.suffix == ".js" else [str(program)]
+    )
 
 
 def _npm(home: Path, package: str, name: str = "", path: str = "") -> Path:

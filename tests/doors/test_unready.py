@@ -64,12 +64,19 @@ def test_both_eras_of_the_protocol_are_answered(place: Place, era: str) -> None:
 
 def test_the_instructions_say_what_is_wrong(place: Place) -> None:
     Path(place.home, "config.toml").write_text("idle_minutes = 'long'\n")
-    with agent_of(place) as agent:
-        about = {"name": "test", "version": "0"}
-        parameters = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": about}
-        assert (
-            "idle_minutes must be a number" in agent.ask("initialize", parameters)["result"]["instructions"]
-        )
+    about = {"name": "test", "version": "0"}
+    parameters = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": about}
+    with agent_of(place, "--standalone") as agent:
+        told = agent.ask("initialize", parameters)["result"]["instructions"]
+    assert "idle_minutes must be a number" in told
+
+
+def test_once_it_is_known_the_instructions_of_the_relay_say_what_is_wrong(place: Place) -> None:
+    Path(place.home, "config.toml").write_text("idle_minutes = 'long'\n")
+    with Agent(place, era="modern") as agent:
+        assert "idle_minutes" in said(agent.ask("tools/call", {"name": "read_graph", "arguments": {}}))
+        told = agent.ask("server/discover")["result"]["instructions"]
+    assert "idle_minutes must be a number" in told
 
 
 def test_unknown_surfaces_are_named_to_the_agent(place: Place) -> None:

@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from lore.doors.early import Early
 from lore.doors.hello import OPENING, heard
 from lore.doors.place import Line
 
@@ -25,7 +26,7 @@ UNKNOWN = (
     "Lore's daemon ended while it worked on {what}. It is not known whether this was done:"
     " look for the result before you try again."
 )
-GIVEN_UP = "Lore cannot answer: {why}"
+GIVEN_UP = "Lore cannot answer: {why}. Tell the user; the next call tries again."
 
 
 class Request(NamedTuple):
@@ -112,6 +113,14 @@ class Conversation:
         if request is not None and request.method == "initialize":
             self._greeted = True
 
+    def answer_early(self, early: Early) -> None:
+        """Answer the open requests that need no daemon."""
+        for key, request in list(self._open.items()):
+            answer = early.answer(request.message, self._greeted)
+            if answer is not None:
+                self._answered(key)
+                self._news.append(answer)
+
     # --- going on
     def interrupted(self, repeatable: str) -> None:
         """The daemon has ended. repeatable: the names of the tools that may be called twice."""
@@ -129,7 +138,7 @@ class Conversation:
         for key, request in list(self._open.items()):
             if request.method != LISTEN:
                 del self._open[key]
-                self._news.append(_excuse(request, GIVEN_UP.format(why=why)))
+                self._news.append(_excuse(request, GIVEN_UP.format(why=why.removesuffix("."))))
 
     def news(self) -> bytes:
         """What there is to tell the agent, once."""

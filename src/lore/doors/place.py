@@ -2,6 +2,7 @@
 
 import _socket  # the C half: the module around it takes as long to load as all the rest of a client
 import os
+from importlib import import_module
 
 from lore.doors.hello import END, LONGEST, heard, said
 
@@ -21,7 +22,7 @@ MSG_PEEK = _socket.MSG_PEEK
 class Place:
     """The folder of a daemon: the data folder, or one beside a database that was named by itself.
 
-    flags: how a command is told to use this place.
+    flags: how a command is told to use this place. data_dir: the data folder, in any case.
     """
 
     def __init__(
@@ -29,7 +30,7 @@ class Place:
     ) -> None:
         folder = _absolute(data_dir or variables.get("LORE_DATA_DIR") or HOME)
         self.flags = ["--data-dir", folder]
-        self.home = folder
+        self.data_dir = self.home = folder
         if database := db_path or variables.get("LORE_DB_PATH"):
             self.flags += ["--db", _absolute(database)]
             self.home = _absolute(database) + ".daemon"
@@ -99,6 +100,14 @@ class Place:
         if not port.isdecimal() or int(port) > LARGEST_PORT:
             raise ConnectionError(f"{self.port} names no port")
         return int(port), secret
+
+
+def socket_pair() -> tuple[Line, Line]:
+    """Two connected sockets; the bare C module has them everywhere but on Windows."""
+    if hasattr(_socket, "socketpair"):
+        return _socket.socketpair()
+    pair: tuple[Line, Line] = import_module("socket").socketpair()
+    return pair
 
 
 def _answer(line: Line) -> bytes:

@@ -9,6 +9,7 @@ import select
 import sys
 from importlib import import_module
 
+from lore.doors.attempt import Attempt, Trouble
 from lore.doors.hello import OPENING
 from lore.doors.place import Line, Place
 from lore.environment import folder, session, variables
@@ -17,6 +18,7 @@ from lore.version import VERSION
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from lore.doors.conversation import Conversation
+    from lore.doors.early import Early
 
 USAGE = """\
 Usage: lore-mcp [OPTIONS]
@@ -51,10 +53,8 @@ TRIES = 5
 """How many daemons may end before one has answered."""
 LOOK_EVERY_SECONDS = 1.0
 """How often a daemon is looked for that somebody else may have started."""
-
-
-class Trouble(Exception):
-    """The conversation cannot begin, or not go on; the message says why."""
+PROMPT_SECONDS = 0.1
+"""A daemon that answers later is slow; an agent that is silent for so long has no more to ask for now."""
 
 
 class Relay:
@@ -70,24 +70,22 @@ class Relay:
         self._to_daemon = bytearray()
         self._unread: list[tuple[bool, bytes]] = []  # whole lines: the agent's (True) and the daemon's
         self._remembered: Conversation | None = None
+        self._early: Early | None = None  # until the first daemon has answered
         self._agent_gone = False
         self._repeatable = ""
 
     def run(self) -> None:
-        """Until the agent goes; Trouble if it cannot even begin: then nothing of its was read."""
-        line = self._dialled()
+        """Until the agent goes."""
         self._stdin = _waitable(self._stdin)
-        while True:
+        line = self._first_line()
+        while line is not None:
             self._carry(line)
             line.close()
             if self._agent_gone:
                 return
-            conversation = self._conversation()
-            conversation.interrupted(self._repeatable)
-            found = self._reconnected(conversation)
-            if found is None:
-                return
-            line = found
+            self._conversation().interrupted(self._repeatable)
+            line = self._connected()
+        self._flush()
 
     # --- carrying
     def _carry(self, line: Line) -> None:
@@ -95,8 +93,8 @@ class Relay:
 
         Neither side is waited for: an agent may ask a great deal before it reads the first answer.
         """
-        half, listens = b"", True
         line.setblocking(False)
+        half, listens = b"", self._sent(line)  # the agent may have gone while there was no line
         while True:
             reading: list[int | Line] = [line, self._stdin] if listens and not self._agent_gone else [line]
             writing = [self._stdout] if self._to_agent else []
@@ -149,6 +147,10 @@ class Relay:
         if OPENING in lines:
             kept = [line for line in lines.splitlines(keepends=True) if not line.startswith(OPENING)]
             lines = b"".join(kept)
+        self._say(lines)
+
+    def _say(self, lines: bytes) -> None:
+        """To the agent, as soon as it takes them."""
         self._to_agent += lines
         if not CAN_WAIT_FOR_PIPES:
             self._flush()
@@ -176,9 +178,24 @@ class Relay:
         return self._remembered
 
     # --- connecting
-    def knock(self) -> None:
-        """See to it that a daemon runs that takes this client; Trouble says why none does."""
-        self._dialled().close()
+    def _first_line(self) -> Line | None:
+        """The line to the first daemon; while that is slow, answer for it. None if the agent goes first.
+
+        The start of a daemon takes all of a processor, so the agent's first requests are answered before it.
+        """
+        attempt = Attempt(self._dialled) if os.path.exists(self._place.pid) else None
+        if attempt is not None:
+            select.select([attempt.ended], [], [], PROMPT_SECONDS)
+            if attempt.line is not None:
+                return attempt.line
+        self._early = import_module("lore.doors.early").Early(self._place.data_dir, self._fields)
+        while attempt is None and not self._settled() and self._heard(timeout=PROMPT_SECONDS):
+            continue
+        return self._connected(attempt or Attempt(self._dialled))
+
+    def _settled(self) -> bool:
+        """Whether the agent waits for a daemon, or has gone."""
+        return self._agent_gone or self._conversation().waiting
 
     def _dialled(self) -> Line:
         """A line to a daemon of our version or a newer one; it is started if there is none."""
@@ -213,38 +230,74 @@ class Relay:
         except (trouble, OSError) as error:
             raise Trouble(str(error)) from error
 
-    def _reconnected(self, conversation: "Conversation") -> Line | None:
-        """A line on which the conversation goes on as before; None if the agent goes first."""
-        while True:
-            self._to_agent += conversation.news()
-            self._flush()
-            if not conversation.waiting and not self._roused(conversation.listening):
-                return None
-            try:
-                line = self._dialled()
-            except Trouble as trouble:
-                conversation.give_up(str(trouble))
+    def _connected(self, attempt: Attempt | None = None) -> Line | None:
+        """A line on which the conversation goes on as before; None if the agent goes first.
+
+        attempt: one that was begun already.
+        """
+        conversation = self._conversation()
+        while attempt is not None or self._roused():
+            line = self._awaited(attempt or Attempt(self._dialled))
+            attempt = None
+            if line is None:
                 continue
             if conversation.restored(line):
-                self._to_agent += conversation.news()
+                self._early = None
+                self._say(conversation.news())
                 return line
             line.close()
             conversation.interrupted(self._repeatable)
+        return None
 
-    def _roused(self, listening: bool) -> bool:
-        """Wait for a reason to reconnect; False if the agent goes.
+    def _awaited(self, attempt: Attempt) -> Line | None:
+        """The line of an attempt; None if the agent goes and waits for nothing, or if the attempt fails.
 
-        That is the agent's next line; or, for an agent that listens, a daemon that somebody has started.
+        Then all who wait are told the reason.
         """
-        while not self._agent_gone:
-            timeout = LOOK_EVERY_SECONDS if listening else None
-            ready, _, _ = select.select([self._stdin], [], [], timeout)
-            if ready and self._from_agent():
-                self._conversation()
+        heard: list[int | Line] = []
+        while attempt.ended not in heard:
+            if self._agent_gone and not self._conversation().waiting:
+                return None
+            heard = self._heard(attempt.ended)
+        if attempt.line is None:
+            _failed(attempt.trouble, 1)
+            if self._early is not None:
+                self._early.trouble = attempt.trouble
+            self._conversation().give_up(attempt.trouble)
+        return attempt.line
+
+    def _roused(self) -> bool:
+        """Wait for a reason to connect; False if the agent goes.
+
+        That is a request that only a daemon can answer; or, for an agent that listens, a daemon that somebody
+        has started.
+        """
+        conversation = self._conversation()
+        while True:
+            self._say(conversation.news())
+            if conversation.waiting or self._agent_gone:
+                return conversation.waiting
+            listening = conversation.listening
+            heard = self._heard(timeout=LOOK_EVERY_SECONDS if listening else None)
+            if listening and not heard and os.path.exists(self._place.pid):
                 return True
-            if not ready and os.path.exists(self._place.pid):
-                return True
-        return False
+
+    def _heard(self, *others: Line, timeout: float | None = None) -> list[int | Line]:
+        """Wait without a daemon for the agent or one of `others`; those that are ready, none after `timeout`.
+
+        Requests of the agent that need no daemon are answered, as long as none has been reached.
+        """
+        reading: list[int | Line] = [*others] if self._agent_gone else [*others, self._stdin]
+        writing = [self._stdout] if self._to_agent else []
+        ready, free, _ = select.select(reading, writing, [], timeout)
+        if free:
+            self._pass_on()
+        if self._stdin in ready and self._from_agent():
+            conversation = self._conversation()
+            if self._early is not None:
+                conversation.answer_early(self._early)
+            self._say(conversation.news())
+        return [*ready, *free]
 
 
 def _received(line: Line) -> bytes:
@@ -274,11 +327,8 @@ def main() -> int:
         return 0
     if "--standalone" in options:
         return _stand_alone(options)
-    relay = Relay(_place(options), _fields(options))
     try:
-        relay.run()
-    except Trouble as trouble:
-        return _serve_unready(options, relay, str(trouble))
+        Relay(_place(options), _fields(options)).run()
     except (KeyboardInterrupt, BrokenPipeError):
         return INTERRUPTED
     return 0
@@ -314,24 +364,6 @@ def _stand_alone(options: dict[str, str]) -> int:
     after = ["--surfaces", options["--surfaces"]] if "--surfaces" in options else []
     sys.argv = ["lore", *before, "mcp", *after]
     import_module("lore.doors.cli").main()
-    return 0
-
-
-def _serve_unready(options: dict[str, str], relay: Relay, why: str) -> int:
-    """Tell the agent why there is no memory; as soon as the daemon would take us, serve in this process."""
-    _failed(why, 1)
-    unavailable = import_module("lore.errors").Unavailable
-
-    def settings() -> object:
-        try:
-            relay.knock()
-        except Trouble as trouble:
-            raise unavailable(str(trouble)) from trouble
-        flags = {name.strip("-").replace("-", "_"): options[name] for name in VALUED if name in options}
-        return import_module("lore.config").load(db_path=flags.pop("db", None), **flags)
-
-    surfaces = _fields(options).get("LORE_SURFACES", "")
-    import_module("lore.doors.unready").serve_unready(why, surfaces, settings)
     return 0
 
 

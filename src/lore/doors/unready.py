@@ -23,6 +23,7 @@ from mcp_types import (
 
 from lore.config import Config
 from lore.connecting import wire
+from lore.doors.early import TROUBLED
 from lore.doors.mcp import Offer, Workers, offered, over_stdio, take_over
 from lore.doors.watching import Audience
 from lore.engine import Lore
@@ -31,10 +32,6 @@ from lore.errors import Invalid, LoreError
 from lore.surfaces import Surface, surfaces_named
 from lore.version import VERSION
 
-INSTRUCTIONS = (
-    "Lore, your long-term memory, cannot be opened: {trouble}. Tell the user. Until this is corrected, every"
-    " tool answers with the reason; afterwards the tools work without a restart."
-)
 REFUSAL = (
     "Lore cannot be opened: {trouble}. Nothing was read or stored. Tell the user; the next call tries again."
 )
@@ -73,7 +70,7 @@ class Unready:
             "lore",
             version=VERSION,
             title="Lore",
-            instructions=INSTRUCTIONS.format(trouble=trouble.removesuffix(".")),
+            instructions=TROUBLED.format(trouble=trouble.removesuffix(".")),
             on_list_tools=self._list_tools,
             on_call_tool=self._call_tool,
         )

@@ -51,7 +51,12 @@ def instructions_of(surfaces: Sequence[Surface]) -> str:
     """What an agent is told about the surfaces that it is offered: one text, however many there are."""
     if len(surfaces) == 1:
         return surfaces[0].instructions
-    return "\n".join([TOGETHER, *(f"{surface.name}: {', '.join(surface.tools)}" for surface in surfaces)])
+    return "\n".join([TOGETHER, *map(line_of, surfaces)])
+
+
+def line_of(surface: Surface) -> str:
+    """The line on one of several surfaces in the instructions."""
+    return f"{surface.name}: {', '.join(surface.tools)}"
 
 
 def _refuse_clash(surfaces: list[Surface]) -> None:
