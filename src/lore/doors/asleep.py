@@ -8,6 +8,7 @@ from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from lore.doors.settling import settling
 from lore.engine import Lore
 from lore.errors import LoreError, Unavailable
 from lore.llm.base import LanguageModel, OverBudget, Prompt, Reply, Role, Unreachable
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 LEASE_SECONDS = 600.0
 """For how long nobody else begins; one that goes on says so again and again, one that was killed does not."""
 RENEW_SECONDS = 60.0
+EMBED = "embed"
+"""What comes before the phases, as it is told."""
 GLANCE_SECONDS = 0.1
 """How soon one that waits for an answer notices that it is to end."""
 
@@ -68,12 +71,9 @@ class Night:
         return report
 
     def _embed(self) -> None:
-        """What waits, with a word on how far it is."""
-        waiting = self._lore.store.pending(self._lore.sense.model)
-        done = 0
-        while waiting and (taken := self._lore.catch_up()):
-            done += taken
-            self._tell("embed", min(done, waiting), waiting)
+        """Have the backlog embedded, here or by another process, and tell how far that is."""
+        for work in settling(self._lore):
+            self._tell(EMBED, work.done, work.done + work.left)
 
     def _tell(self, phase: str, done: int, total: int) -> None:
         if self.ended:

@@ -1,0 +1,34 @@
+"""settling: have all memories embedded, by this process or by another one, and say how far that is."""
+
+import time
+from collections.abc import Iterator
+from typing import Protocol
+
+from lore.health import Embedding
+
+LOOK_EVERY_SECONDS = 0.2
+"""How often a process that waits for another one looks how far that is."""
+
+
+class Embeds(Protocol):
+    """A Lore, or one at the other end of a line."""
+
+    def pending(self) -> int: ...
+
+    def catch_up(self) -> int | None: ...
+
+
+def settling(lore: Embeds) -> Iterator[Embedding]:
+    """Embed until nothing waits or there is no model; while another process embeds, wait for that.
+
+    Yields the progress at the start, and after each batch or each look at the other process.
+    """
+    began, total = time.monotonic(), 0
+    while left := lore.pending():
+        total = max(total, left)
+        yield Embedding(done=total - left, left=left, seconds=time.monotonic() - began)
+        taken = lore.catch_up()
+        if taken == 0:
+            return
+        if taken is None:
+            time.sleep(LOOK_EVERY_SECONDS)
