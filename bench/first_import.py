@@ -2,9 +2,9 @@
 
 python -m bench.first_import [--turns 7000] [--dataset DIR] [--dry-run] [--model hash] [--json FILE]
 
-Starts the daemon on an empty home with transcripts in Claude Code's form. Three times are taken from the start
-of the daemon: until all turns are read, until all are embedded, until all are digested. A client of
-`lore-mcp` searches meanwhile, in bursts, and the same way afterwards, when the daemon has nothing to do.
+Starts the daemon on an empty home with transcripts in Claude Code's form. Three times are taken from the
+start of the daemon: until all turns are read, until all are embedded, until all are digested. A client of
+`lore-mcp` searches meanwhile, in bursts, and again afterwards, when the daemon has nothing to do.
 
 --dataset: conversations of a folder with corpus.jsonl[.gz], filled up with synthetic tool output.
 --dry-run: also run `lore consolidate --dry-run` as soon as all turns are read, and time it.

@@ -125,4 +125,5 @@ class _Voice:
         while True:
             number += self._chance.randint(1, 9)
             words = self._corpus.text(3, 9).rstrip(".").lower().split()
-            yield f"src/{words[0]}/{'_'.join(words[1:3])}.py:{number}: {' '.join(words[3:])} = {number * 37:#x}"
+            file = f"src/{words[0]}/{'_'.join(words[1:3])}.py"
+            yield f"{file}:{number}: {' '.join(words[3:])} = {number * 37:#x}"

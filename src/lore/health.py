@@ -21,11 +21,15 @@ class Counts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Embedding:
-    """Work on a backlog: memories embedded so far, memories left, and the seconds since it began."""
+    """Work on a backlog: memories embedded so far, memories left, and the seconds since it began.
+
+    elsewhere: another process does it.
+    """
 
     done: int
     left: int
     seconds: float
+    elsewhere: bool = False
 
     @property
     def seconds_left(self) -> float | None:

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from lore.health import Embedding
 
-LOOK_EVERY_SECONDS = 0.2
+LOOK_EVERY_SECONDS = 0.5
 """How often a process that waits for another one looks how far that is."""
 
 
@@ -23,12 +23,15 @@ def settling(lore: Embeds) -> Iterator[Embedding]:
 
     Yields the progress at the start, and after each batch or each look at the other process.
     """
-    began, total = time.monotonic(), 0
+    began, total, elsewhere = time.monotonic(), 0, False
     while left := lore.pending():
         total = max(total, left)
-        yield Embedding(done=total - left, left=left, seconds=time.monotonic() - began)
+        seconds = time.monotonic() - began
+        yield Embedding(done=total - left, left=left, seconds=seconds, elsewhere=elsewhere)
         taken = lore.catch_up()
         if taken == 0:
             return
-        if taken is None:
+        if elsewhere := taken is None:
             time.sleep(LOOK_EVERY_SECONDS)
+    if total:
+        yield Embedding(done=total, left=0, seconds=time.monotonic() - began, elsewhere=elsewhere)

@@ -10,9 +10,11 @@ import click
 
 from lore.doors.cli.flags import Flags, json_option
 from lore.doors.cli.opening import directly, settings
+from lore.doors.cli.placing import place_of
 from lore.doors.cli.progress import document_read, read_all, show_read
 from lore.doors.cli.terminal import note, plural
 from lore.doors.cli.times import moment
+from lore.doors.looking import glance
 from lore.environment import of_clients
 from lore.errors import Invalid
 
@@ -44,12 +46,12 @@ def ingest(
     sources = import_module("lore.transcripts.sources")
     wanted = [sources.named(name) for name in names] or list(sources.SOURCES.values())
     after = 0.0 if since is None else moment(since, time.time())
-    left_out = 0
+    left_out = waiting = 0
     if once:
         found = _given(paths, wanted if names else None) if paths else _found(wanted)
         files = [(path, source) for path, source in found if not _older(path, source, after)]
         left_out = len(found) - len(files)
-        total, failed = _read(flags, files)
+        total, failed, waiting = _read(flags, files)
         count = len(files)
     elif paths:
         raise Invalid("--follow reads where the clients write; a PATH can only be read once")
@@ -61,12 +63,24 @@ def ingest(
     show_read(plural(count, "transcript"), total, failed)
     if left_out:
         note(f"left out: {plural(left_out, 'transcript')} not written since {since}")
+    if waiting:
+        note(f"{plural(waiting, 'memory waits', 'memories wait')} to be embedded: {_who_embeds(flags)}")
 
 
-def _read(flags: Flags, files: Sequence[tuple[Path, "Source"]]) -> tuple["Ingested", dict[str, str]]:
+def _read(flags: Flags, files: Sequence[tuple[Path, "Source"]]) -> tuple["Ingested", dict[str, str], int]:
+    """Read the files: what came of them, which failed and why, and how many memories wait to be embedded."""
     ignored = _ignored(flags)
     with directly(flags) as lore:
-        return read_all([(path, lore.ingest(path, source, ignored)) for path, source in files])
+        total, failed = read_all([(path, lore.ingest(path, source, ignored)) for path, source in files])
+        return total, failed, lore.pending()
+
+
+def _who_embeds(flags: Flags) -> str:
+    """Who does it, and what can be found until then."""
+    who = (
+        "the daemon does that" if glance(place_of(flags))["running"] else "`lore start` has a daemon do that"
+    )
+    return f"{who}; until then they are found by their words"
 
 
 def _ignored(flags: Flags) -> "Ignoring":

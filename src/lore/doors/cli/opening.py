@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import asdict, replace
 from functools import partial
 from importlib import import_module
@@ -13,6 +13,7 @@ from lore.doors.cli.flags import Flags
 from lore.doors.cli.placing import place_of
 from lore.doors.cli.terminal import warn
 from lore.doors.place import Line, Place
+from lore.doors.settling import Embeds
 from lore.doors.verbs import Remote
 from lore.environment import folder, session, variables
 from lore.errors import LoreError
@@ -59,6 +60,17 @@ def directly(flags: Flags) -> Iterator["Lore"]:
         yield lore.within(config.namespace, surface="cli").at_work_in(folder())
     finally:
         lore.close()
+
+
+@contextmanager
+def embedding(flags: Flags, lore: "Lore") -> Iterator[Embeds]:
+    """Whoever embeds for the store of `lore`: its daemon if one runs, else `lore` itself."""
+    line = _line(flags)
+    if line is None:
+        yield lore
+    else:
+        with closing(Remote(line, lambda: nullcontext(lore))) as remote:
+            yield cast(Embeds, remote)
 
 
 def _line(flags: Flags) -> Line | None:
