@@ -73,6 +73,14 @@ def test_all_transcripts_of_all_clients_are_read_once(home: Path, run: Command) 
 
 
 @pytest.mark.usefixtures("opencode", "cursor")
+def test_it_says_how_much_waits_to_be_embedded_and_who_does_that(home: Path, run: Command) -> None:
+    say(home / ".claude" / "projects" / "-ferry", "one")
+    told = run("ingest").stderr
+    assert "2 memories wait to be embedded: `lore start` has a daemon do that; until then they are" in told
+    run("consolidate")
+    assert "wait" not in run("ingest").stderr
+
+
 def test_only_those_of_some_clients_are_read(run: Command) -> None:
     assert run.document("ingest", "--source", "opencode")["turns"] == 4
     assert run.document("ingest", "--source", "opencode", "--source", "cursor-ide")["turns"] == 1

@@ -46,6 +46,6 @@ def embed_alone(*, store: Store, sense: Sense) -> int | None:
 
 def settle(*, store: Store, sense: Sense) -> None:
     """Embed until nothing waits or there is no model; while another one embeds, wait for that."""
-    while (taken := embed_alone(store=store, sense=sense)) != 0:
+    while store.pending(sense.model) and (taken := embed_alone(store=store, sense=sense)) != 0:
         if taken is None:
             time.sleep(LOOK_EVERY_SECONDS)

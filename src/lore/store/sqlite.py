@@ -12,7 +12,7 @@ import apsw
 from lore.errors import Unavailable
 from lore.filelock import acquired
 from lore.health import Finding
-from lore.model import VERBATIM, Cause
+from lore.model import TURN, VERBATIM, Cause
 from lore.ranking.decay import ACTIVATION_FADE_PER_DAY
 from lore.store import care, opening, sql, suggesting
 from lore.store.base import Passage, Reader, Store, Writer
@@ -56,8 +56,12 @@ KNOWLEDGE_WAITING = f"""
     WHERE m.kind NOT IN ({", ".join(f"'{kind}'" for kind in sorted(VERBATIM))}) AND e.model != :model
     ORDER BY m.alias DESC LIMIT :limit
 """
-PASSAGES = """
-    SELECT m.id, e.version, m.title, m.summary, m.content, m.context
+TOOL_CHARACTERS = 600
+"""How much of a tool's output is embedded: the call and its first lines. By words all of it is found."""
+PASSAGES = f"""
+    SELECT m.id, e.version, m.title, m.summary,
+        iif(m.kind = '{TURN}' AND m.type = 'tool', substr(m.content, 1, {TOOL_CHARACTERS}), m.content),
+        m.context
     FROM json_each(:aliases) j CROSS JOIN embedding e ON e.memory = j.value
     CROSS JOIN memory m ON m.alias = e.memory ORDER BY j.key
 """

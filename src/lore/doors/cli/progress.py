@@ -13,7 +13,7 @@ import click
 
 from lore.doors.cli.document import plain, show_document
 from lore.doors.cli.terminal import note, plural, visible
-from lore.doors.cli.times import span
+from lore.doors.cli.times import about
 from lore.doors.settling import Embeds, settling
 from lore.errors import LoreError
 
@@ -67,7 +67,7 @@ class Progress:
         gained = done - self._first
         if seconds < ESTIMATE_SECONDS or gained <= 0 or done >= total:
             return ""
-        return f", about {span((total - done) * seconds / gained)} left"
+        return f", {about((total - done) * seconds / gained)} left"
 
     def _draw(self, part: str, done: int, total: int, rest: str) -> None:
         count = f"{done:,} of {total:,}{rest}"
