@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from lore.doors.cli.ingest import MANY
 from lore.transcripts.sources import SOURCES, VARIABLES, source_of
 from tests.doors.command import Command
 from tests.doors.resident import SECONDS
@@ -72,15 +73,17 @@ def test_all_transcripts_of_all_clients_are_read_once(home: Path, run: Command) 
     assert (again["files"], again["turns"], again["left_out"], again["failed"]) == (3, 0, 0, {})
 
 
-@pytest.mark.usefixtures("opencode", "cursor")
-def test_it_says_how_much_waits_to_be_embedded_and_who_does_that(home: Path, run: Command) -> None:
-    say(home / ".claude" / "projects" / "-ferry", "one")
-    told = run("ingest").stderr
-    assert "2 memories wait to be embedded: `lore start` has a daemon do that; until then they are" in told
+def test_it_says_that_much_waits_to_be_embedded_and_who_does_that(home: Path, run: Command) -> None:
+    folder = home / ".claude" / "projects" / "-ferry"
+    for number in range(MANY):
+        say(folder, "one", number)
+    waiting = f"{MANY + 1} memories wait to be embedded: `lore start` has a daemon do that; until then they"
+    assert waiting in run("ingest").stderr
     run("consolidate")
     assert "wait" not in run("ingest").stderr
 
 
+@pytest.mark.usefixtures("opencode", "cursor")
 def test_only_those_of_some_clients_are_read(run: Command) -> None:
     assert run.document("ingest", "--source", "opencode")["turns"] == 4
     assert run.document("ingest", "--source", "opencode", "--source", "cursor-ide")["turns"] == 1

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from lore.transcripts.ignoring import Ignoring
     from lore.transcripts.sources import Source
 
+MANY = 200
+"""How many memories must wait to be embedded to be worth a word."""
+
 
 @click.command()
 @click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path(path_type=Path))
@@ -63,8 +66,8 @@ def ingest(
     show_read(plural(count, "transcript"), total, failed)
     if left_out:
         note(f"left out: {plural(left_out, 'transcript')} not written since {since}")
-    if waiting:
-        note(f"{plural(waiting, 'memory waits', 'memories wait')} to be embedded: {_who_embeds(flags)}")
+    if waiting >= MANY:
+        note(f"{waiting:,} memories wait to be embedded: {_who_embeds(flags)}")
 
 
 def _read(flags: Flags, files: Sequence[tuple[Path, "Source"]]) -> tuple["Ingested", dict[str, str], int]:
