@@ -71,6 +71,23 @@ def test_clients_of_a_killed_daemon_lose_nothing_and_work_on(tmp_path: Path) -> 
     assert kill["doctor"] == "clean"
 
 
+@pytest.mark.parametrize("source", ["synthetic", "dataset"])
+def test_first_import_times_reading_embedding_digesting_and_searches(tmp_path: Path, source: str) -> None:
+    report, turns = tmp_path / "import.json", 30
+    options = ["--turns", str(turns), "--model", "hash", "--interval", "1", "--json", str(report)]
+    if source == "dataset":
+        said = [{"id": f"{n}", "text": f"The port is {n}", "group": "g", "session": "s"} for n in range(20)]
+        (tmp_path / "corpus.jsonl").write_text("".join(json.dumps(one) + "\n" for one in said))
+        (tmp_path / "questions.jsonl").write_text("")
+        options += ["--dataset", str(tmp_path)]
+    run("bench.first_import", "--dry-run", *options)
+    figures = json.loads(report.read_text())
+    assert (figures["turns"], figures["sessions"]) == (turns, 1)
+    assert list(figures["ends"]) == ["reading", "embedding", "digesting"]
+    assert len(figures["searches_ms"]["idle"]) == 60
+    assert figures["dry_run_seconds"] > 0
+
+
 def test_ingest_reads_transcripts_once_and_finds_new_lines(tmp_path: Path) -> None:
     report = tmp_path / "ingest.json"
     run("bench.ingest", "--megabytes", "3", "--files", "2", "--json", str(report))

@@ -26,7 +26,7 @@ OPERATIONS = ROOT / "docs" / "operations.md"
 SECONDS = 180
 SET_UP = ["make run", "make test", INSTALLERS["uv"]]
 """The first block, which is not run as it stands: `make test` runs this test, tests/doors/test_sample.py has
-what `make run` serves, and the fixture `home` installs the same wheel with pip, without its dependencies, which
+what `make run` serves, and the fixture `home` installs the same wheel by pip without its dependencies, which
 the environment of the tests has already."""
 CONNECTS = {"claude": "--", "codex": "--", "gemini": "lore"}
 """Program -> the last word before the server's command. Its line is run where the program is installed; where

@@ -20,6 +20,24 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Embedding:
+    """Work on a backlog: memories embedded so far, memories left, and the seconds since it began.
+
+    elsewhere: another process does it.
+    """
+
+    done: int
+    left: int
+    seconds: float
+    elsewhere: bool = False
+
+    @property
+    def seconds_left(self) -> float | None:
+        """The estimate, at the speed so far; None before the first memory is done."""
+        return self.left * self.seconds / self.done if self.done else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
     """What a person asks first: where the data is, how much there is, whether all is well.
 

@@ -7,8 +7,12 @@ from pathlib import Path
 import pytest
 
 from lore import Draft, Lore, Tie
+from lore.config import Config
+from lore.connecting import wire
 from lore.doors.cli.terminal import BEGIN, plural
 from lore.doors.cli.times import minute
+from lore.embed.hashing import HashEmbedder
+from lore.engine.embed import BATCH
 from tests.doors.command import Command
 
 
@@ -169,6 +173,15 @@ def test_what_is_remembered_is_kept_as_told_and_embedded(run: Command, tree: dic
     ]
     assert memory["depth"] == 1
     assert run.document("status")["pending"] == 0
+
+
+def test_who_remembers_something_does_not_wait_for_a_backlog(run: Command) -> None:
+    lore = wire(Config(data_dir=run.data_dir), embedder=HashEmbedder())
+    lore.remember_all([Draft(content=f"turn {number}", kind="turn") for number in range(3 * BATCH)])
+    new = run.keep("The ferry leaves at noon")
+    assert lore.pending() > BATCH
+    assert new not in {passage.id for passage in lore.store.unembedded(lore.sense.model, 4 * BATCH)}
+    lore.close()
 
 
 def test_a_text_can_come_from_standard_input(run: Command) -> None:

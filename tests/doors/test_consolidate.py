@@ -11,12 +11,25 @@ import subprocess
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+import apsw
 import pytest
 
+from lore import Draft
+from lore.clock import Clock
+from lore.config import Config
+from lore.connecting import wire
 from lore.doors.cli.deeds import amount, took
-from lore.engine.consolidate import PHASES
+from lore.doors.cli.flags import Flags
+from lore.doors.cli.opening import directly, embedding
+from lore.doors.cli.progress import Progress
+from lore.doors.settling import settling
+from lore.doors.verbs import Remote
+from lore.embed.hashing import HashEmbedder
+from lore.engine.consolidate import PHASES, Done, Report
+from lore.engine.embed import WORK, embed
+from lore.health import Embedding
 from tests.doors.command import Command, read_to_the_end
-from tests.doors.resident import SECONDS, short_folder, until
+from tests.doors.resident import SECONDS, pid_of, short_folder, until
 from tests.doors.test_cli_through_daemon import running
 from tests.doors.test_nights import written
 
@@ -93,6 +106,73 @@ def test_a_dry_run_changes_nothing_and_says_so(run: Command) -> None:
     status = run.document("status")
     assert (status["counts"], status["last_run"]) == (before, None)
     assert run.document("consolidate", "--dry-run")["applied"] is False
+
+
+def test_a_dry_run_waits_for_whoever_embeds_and_writes_nothing(run: Command) -> None:
+    lore = wire(Config(data_dir=run.data_dir), embedder=HashEmbedder())
+    ours, theirs = pty.openpty()
+    watching = apsw.Connection(str(run.database))
+    with lore.store.exclusive(WORK), run.start("consolidate", "--dry-run", stderr=theirs) as process:
+        os.close(theirs)
+        shown = b""
+        while b"embed elsewhere" not in shown:
+            shown += os.read(ours, 4096)
+        assert b"0 of 8" in shown
+        while embed(store=lore.store, sense=lore.sense):
+            pass
+        before = watching.pragma("data_version")
+        assert read_to_the_end(ours)
+        assert process.wait(SECONDS) == 0
+        assert watching.pragma("data_version") == before
+    watching.close()
+    lore.close()
+
+
+def test_with_a_daemon_that_embeds_and_without_one_the_command_does(
+    run: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LORE_EMBEDDING_MODEL", "hash")
+    with short_folder() as folder:
+        flags = Flags(data_dir=folder)
+        with directly(flags) as lore:
+            with embedding(flags, lore) as embeds:
+                assert embeds is lore
+            with running(folder) as place, embedding(flags, lore) as embeds:
+                assert isinstance(embeds, Remote)
+                os.kill(pid_of(place), signal.SIGKILL)
+                lore.remember(Draft(content="The ferry leaves at noon"))
+                assert [work.left for work in settling(embeds)] == [1, 0]
+
+
+def test_where_nobody_looks_a_plain_line_says_how_far_it_is(
+    run: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lore.doors.cli.progress.LINE_SECONDS", 0.0)
+    result = run("consolidate", "--dry-run", "--json")
+    assert result.stderr.startswith("embed: 0 of 8\nembed: 8 of 8\ndigest: 0 of 2\n")
+    assert json.loads(result.stdout)["embedding"]["done"] == 8
+
+
+def test_the_time_of_a_run_is_that_of_whoever_waited_for_it() -> None:
+    work = Embedding(done=7_000, left=0, seconds=540.0)
+    report = Report(began_at=0.0, applied=True, phases=(Done(phase="digest", seconds=4.0),), embedding=work)
+    assert report.seconds == 544.0
+
+
+def test_the_rest_is_estimated_from_the_speed_so_far(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lore.doors.cli.progress.LINE_SECONDS", 0.0)
+    clock = Clock()
+    monkeypatch.setattr("lore.doors.cli.progress.time.monotonic", clock)
+    told = Progress()
+    told("embed", 100, 7_100)
+    clock.sleep(seconds=60)
+    told("embed", 1_100, 7_100)
+    assert capsys.readouterr().err.splitlines() == [
+        "embed: 100 of 7,100",
+        "embed: 1,100 of 7,100, about 6 minutes left",
+    ]
 
 
 def test_some_phases_only(run: Command) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,9 +10,14 @@ from typing import Any
 
 import pytest
 
+from lore import Draft
+from lore.config import Config
+from lore.connecting import wire
 from lore.doors.locking import held
 from lore.doors.place import Place
 from lore.doors.starting import asked, start, stop
+from lore.embed.hashing import HashEmbedder
+from tests.doors.command import Command
 from tests.doors.resident import SETTINGS, Agent, a_place, kill, pid_of, short_folder, until, writers_waiting
 
 NOBODY = 2**22 + 1
@@ -76,6 +82,33 @@ def test_the_file_for_other_programs(place: Place) -> None:
     told = json.loads(Path(place.status).read_text())
     assert told.keys() == {"state", "pid", "updated_at", "mode"}
     assert (told["state"], told["pid"], told["mode"]) == ("idle", pid_of(place), "local")
+
+
+def test_it_says_that_it_embeds_and_how_much_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A backlog whose first batch cannot be written yet."""
+    monkeypatch.setenv("LORE_EMBEDDING_MODEL", "hash")
+    with short_folder() as folder, a_place(folder) as place:
+        lore = wire(Config(data_dir=folder), embedder=HashEmbedder())
+        lore.remember_all([Draft(content=f"memory {number}") for number in range(300)])
+        lore.close()
+        run = Command(folder)
+        with writers_waiting(place):
+            start(place)
+            file = Path(place.status)
+            told = until(lambda: json.loads(file.read_text()).get("embedding"))
+            assert told == {"left": 300, "seconds_left": None}
+            assert json.loads(file.read_text())["state"] == "embedding"
+            assert status(place)["embedding"] == told
+            assert run.document("status")["daemon"]["embedding"] == told
+            assert re.search(
+                r"^daemon +running \(PID: \d+, embedding: 300 left\)$", run("status").stdout, re.M
+            )
+            assert re.search(r"^embedding +300 left$", run("daemon", "status").stdout, re.M)
+        until(lambda: status(place)["state"] == "idle")
+        assert json.loads(file.read_text()).keys() == {"state", "pid", "updated_at", "mode"}
+        log = Path(place.log).read_text()
+        assert "embedding 300 memories" in log
+        assert "embedded 300 memories in" in log
 
 
 def test_its_files_are_its_owners_alone(place: Place) -> None:

@@ -320,6 +320,7 @@ def test_the_status_of_the_store_tells_of_the_daemon(near: Home) -> None:
         "state": "idle",
         "mode": "local",
         "pid": pid,
+        "embedding": None,
     }
     assert re.search(rf"^daemon +running \(PID: {pid}, idle\)$", near("status").out, re.MULTILINE)
 

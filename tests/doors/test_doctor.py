@@ -9,9 +9,10 @@ import pytest
 from lore import Draft, Lore
 from lore.config import Config
 from lore.connecting import wire
-from lore.doors.cli.doctor import MANY
 from lore.embed.hashing import HashEmbedder
 from tests.doors.command import Command
+
+MANY = 201
 
 
 @pytest.fixture
@@ -77,8 +78,8 @@ def test_programs_read_the_findings(run: Command) -> None:
 
 
 def test_the_doctor_embeds_what_waits(run: Command, lore: Lore) -> None:
-    lore.remember_all([Draft(content=f"memory {number}") for number in range(MANY + 1)])
-    assert run.document("status")["pending"] == MANY + 1
+    lore.remember_all([Draft(content=f"memory {number}") for number in range(MANY)])
+    assert run.document("status")["pending"] == MANY
     run("doctor", "--fix")
     assert run.document("status")["pending"] == 0
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from lore.doors.cli.ingest import MANY
 from lore.transcripts.sources import SOURCES, VARIABLES, source_of
 from tests.doors.command import Command
 from tests.doors.resident import SECONDS
@@ -70,6 +71,16 @@ def test_all_transcripts_of_all_clients_are_read_once(home: Path, run: Command) 
     assert "Read 3 transcripts: 6 new turns, 3 new sessions." in run("ingest").stdout
     again = run.document("ingest", "--once")
     assert (again["files"], again["turns"], again["left_out"], again["failed"]) == (3, 0, 0, {})
+
+
+def test_it_says_that_much_waits_to_be_embedded_and_who_does_that(home: Path, run: Command) -> None:
+    folder = home / ".claude" / "projects" / "-ferry"
+    for number in range(MANY):
+        say(folder, "one", number)
+    waiting = f"{MANY + 1} memories wait to be embedded: `lore start` has a daemon do that; until then they"
+    assert waiting in run("ingest").stderr
+    run("consolidate")
+    assert "wait" not in run("ingest").stderr
 
 
 @pytest.mark.usefixtures("opencode", "cursor")

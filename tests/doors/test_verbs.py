@@ -20,6 +20,7 @@ from lore.config import Config
 from lore.connecting import tailored, wire
 from lore.doors.clients import Clients
 from lore.doors.hello import said
+from lore.doors.settling import settling
 from lore.doors.spelling import NOUNS, TAG, hints_of, spelled, understood
 from lore.doors.verbs import BEGUN, ONCE, VERBS, Remote, answered
 from lore.embed.hashing import HashEmbedder
@@ -321,7 +322,7 @@ def test_a_remote_stands_in_for_a_lore(lore: Lore, ends: tuple[socket.socket, so
         assert remote.forget([memory.id], reason="too long") == [memory.id]
         assert remote.restore(ids=[memory.id]) == [memory.id]
         lore.remember_all([Draft(content=f"thing {number}") for number in range(50)])
-        remote.settle()
+        assert [work.left for work in settling(remote)] == [51, 19, 0]
         assert lore.status().pending == 0
     thread.join()
 

@@ -923,6 +923,13 @@ def test_a_passage_holds_the_text_to_embed(store: Store) -> None:
     assert passage.text == "title\ncontext\nsummary\ncontent"
 
 
+def test_of_a_tools_output_the_beginning_is_embedded(store: Store) -> None:
+    output = "Bash: make test\n" + "passed\n" * 1_000
+    keep(store, memory("a", output, kind="turn", type="tool"), memory("b", output, kind="turn", type="user"))
+    lengths = {passage.id: len(passage.text) for passage in store.unembedded(MODEL, 9)}
+    assert lengths == {"a": 600, "b": len(output)}
+
+
 def test_an_embedded_passage_is_found_and_waits_no_more(store: Store) -> None:
     keep(store, memory("a"), memory("b"))
     passages = store.unembedded(MODEL, 10)
@@ -939,6 +946,18 @@ def test_a_passage_whose_text_changed_meanwhile_is_not_embedded(store: Store) ->
     assert store.embed(MODEL, {**dict.fromkeys(stale, EAST), Passage("nowhere", "x", 0): EAST}) == 1
     assert set(shared(store).near(EAST, MODEL, 10, Filter())) == {"b"}
     assert [passage.text for passage in store.unembedded(MODEL, 10)] == ["changed"]
+
+
+def test_some_work_is_done_by_one_at_a_time(store: Store, backend: Backend, tmp_path: Path) -> None:
+    other = backend(tmp_path / "memory.db")
+    with store.exclusive("embedding") as first:
+        assert first
+        for one, work, free in ((other, "embedding", False), (store, "embedding", False), (other, "x", True)):
+            with one.exclusive(work) as alone:
+                assert alone == free
+    with other.exclusive("embedding") as free:
+        assert free
+    other.close()
 
 
 def test_embedding_leaves_no_entry_in_the_journal(store: Store) -> None:

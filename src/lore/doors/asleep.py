@@ -8,8 +8,10 @@ from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from lore.doors.settling import Embeds, settling
 from lore.engine import Lore
 from lore.errors import LoreError, Unavailable
+from lore.health import Embedding
 from lore.llm.base import LanguageModel, OverBudget, Prompt, Reply, Role, Unreachable
 from lore.llm.unusable import UnusableModel
 
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 LEASE_SECONDS = 600.0
 """For how long nobody else begins; one that goes on says so again and again, one that was killed does not."""
 RENEW_SECONDS = 60.0
+EMBED, ELSEWHERE = "embed", "embed elsewhere"
+"""Names of the work before the phases: this process embeds, or another one does."""
 GLANCE_SECONDS = 0.1
 """How soon one that waits for an answer notices that it is to end."""
 
@@ -28,13 +32,22 @@ class Ended(Exception):
 
 
 class Night:
-    """A consolidation of what a Lore knows. told: which phase is at work, how much is done of how much."""
+    """A consolidation of what a Lore knows. told: which phase is at work, how much is done of how much.
 
-    def __init__(self, lore: Lore, told: Callable[[str, int, int], None] = lambda *_: None) -> None:
+    embeds: whoever embeds the backlog before the phases begin, if not the Lore itself.
+    """
+
+    def __init__(
+        self,
+        lore: Lore,
+        told: Callable[[str, int, int], None] = lambda *_: None,
+        embeds: Embeds | None = None,
+    ) -> None:
         self._ended = threading.Event()
         model = None if lore.model is None else _Hasty(lore.model, self._ended)
         self._lore = replace(lore, model=model)
         self._told = told
+        self._embeds: Embeds = embeds or lore
         self._renewed_at = 0.0
 
     def end(self) -> None:
@@ -62,18 +75,17 @@ class Night:
         return report
 
     def _slept(self, phases: Sequence[str], *, dry: bool) -> "Report":
-        self._embed()
+        work = self._embedded()
         sleep = import_module("lore.engine.consolidation").sleep
-        report: Report = sleep(self._lore, phases, dry=dry, told=self._tell, ended=self._ended)
+        report: Report = sleep(self._lore, phases, dry=dry, told=self._tell, ended=self._ended, after=work)
         return report
 
-    def _embed(self) -> None:
-        """What waits, with a word on how far it is."""
-        waiting = self._lore.store.pending(self._lore.sense.model)
-        done = 0
-        while waiting and (taken := self._lore.catch_up()):
-            done += taken
-            self._tell("embed", min(done, waiting), waiting)
+    def _embedded(self) -> Embedding | None:
+        """Have the backlog embedded, here or by another process, and tell how far that is."""
+        work = None
+        for work in settling(self._embeds):
+            self._tell(ELSEWHERE if work.elsewhere else EMBED, work.done, work.done + work.left)
+        return work
 
     def _tell(self, phase: str, done: int, total: int) -> None:
         if self.ended:

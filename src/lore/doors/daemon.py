@@ -7,7 +7,7 @@ import secrets
 import signal
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -115,6 +115,7 @@ class Daemon:
             chores.start_soon(self._gather)
             chores.start_soon(self._consolidate)
             self._state.begin()
+            chores.start_soon(self._tell_embedding)
             async with anyio.create_task_group() as connections:
                 await self._accept(connections, token, stopping)
                 logger.info("stopping: what has begun is finished")
@@ -167,6 +168,13 @@ class Daemon:
                 logger.warning("consolidation waits: %s", trouble)
             await anyio.sleep(max(LISTEN_EVERY_SECONDS, SPARED * (anyio.current_time() - began)))
 
+    async def _tell_embedding(self) -> None:
+        """Say in the status file how far the background is with a backlog."""
+        while True:
+            with suppress(OSError):  # a full disk must not end the daemon
+                self._state.embeds(self._lore.background.embedding)
+            await anyio.sleep(LOOK_EVERY_SECONDS)
+
     async def _rest(self, stopping: anyio.Event) -> None:
         """When nobody has asked for anything for a while, doze, or at least give memory back."""
         limit = self._config.idle_minutes * 60
@@ -205,6 +213,7 @@ class Daemon:
             "uptime_seconds": time.time() - self._started_at,
             "memories": status.counts.memories,
             "pending": status.pending,
+            "embedding": self._state.embedding,
             "staged_turns": status.staged_turns,
             "last_consolidation_at": status.last_run["began_at"] if status.last_run else None,
             "store": status.location,

@@ -4,9 +4,9 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib import import_module
 
 from lore.errors import Unavailable
+from lore.filelock import acquired
 
 LOOK_EVERY_SECONDS = 0.02
 
@@ -25,7 +25,7 @@ def holding(path: str, patience: float) -> Iterator[int]:
         raise Unavailable(f"{path} cannot be opened: {error.strerror}") from error
     try:
         until = time.monotonic() + patience
-        while not _taken(file):
+        while not acquired(file):
             if time.monotonic() > until:
                 raise Held(f"{path} is held by another process")
             time.sleep(LOOK_EVERY_SECONDS)
@@ -53,19 +53,6 @@ def held(path: str) -> bool:
     except OSError as error:
         raise Unavailable(f"{path} cannot be opened: {error.strerror}") from error
     try:
-        return not _taken(file, shared=True)
+        return not acquired(file, shared=True)
     finally:
         os.close(file)
-
-
-def _taken(file: int, shared: bool = False) -> bool:
-    try:
-        if os.name == "nt":
-            windows = import_module("msvcrt")
-            windows.locking(file, windows.LK_NBLCK, 1)
-        else:
-            unix = import_module("fcntl")
-            unix.flock(file, (unix.LOCK_SH if shared else unix.LOCK_EX) | unix.LOCK_NB)
-    except OSError:
-        return False
-    return True

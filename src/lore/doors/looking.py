@@ -10,8 +10,10 @@ from lore.version import VERSION
 BUSY = "busy"
 """The state of a daemon that does not answer: it begins, it ends, or it has too much to do."""
 
+GLANCED = ("state", "mode", "pid", "embedding")
 KNOWN = (
     *("state", "mode", "pid", "version", "started_at", "uptime_seconds", "memories", "pending"),
+    "embedding",
     *("staged_turns", "last_consolidation_at", "store", "socket", "http", "model"),
     *("language_model", "clients"),
 )
@@ -20,14 +22,14 @@ NONE: dict[str, Any] = {"running": False, **dict.fromkeys(KNOWN)}
 
 
 def glance(place: Place) -> dict[str, Any]:
-    """Whether a daemon runs, its state, mode and pid, without asking it.
+    """Whether a daemon runs, its state, mode and pid, and how far it embeds, without asking it.
 
     Only the lock tells whether it runs: the files may have been left behind.
     """
     if not held(place.lock):
-        return {"running": False, "state": None, "mode": None, "pid": None}
+        return {"running": False, **dict.fromkeys(GLANCED)}
     written = {"state": BUSY, **_written(place)}
-    return {"running": True, **{name: written.get(name) for name in ("state", "mode", "pid")}}
+    return {"running": True, **{name: written.get(name) for name in GLANCED}}
 
 
 def described(place: Place) -> dict[str, Any]:

@@ -16,7 +16,7 @@ FIRST_SECONDS = 60.0
 """A daemon that has just begun has others to serve."""
 RETRY_SECONDS = 900.0
 """After how long one that failed is tried again."""
-BACKLOG = 200
+BACKLOG = 32
 """With more memories waiting to be embedded than this, those come first."""
 
 logger = logging.getLogger(__name__)

@@ -7,21 +7,31 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Literal
 
-Doing = Literal["idle", "ingesting", "consolidating", "syncing"]
+from lore.health import Embedding
+
+Doing = Literal["idle", "ingesting", "embedding", "consolidating", "syncing"]
+NOTICEABLE = 32
+"""Memories that a backlog must have to be the state of a daemon; fewer are embedded within seconds."""
 
 
 class State:
-    """The file says `state`, `pid`, `updated_at` and `mode`; it is there as long as the daemon is."""
+    """The file says `state`, `pid`, `updated_at` and `mode`; it is there as long as the daemon is.
+
+    While the daemon embeds a backlog it also says `embedding`: how many are left, and about how long.
+    """
 
     def __init__(self, path: str) -> None:
         self._path = path
         self.mode = "local"
         self._doing: list[Doing] = []
+        self.embedding: dict[str, float | None] | None = None
 
     @property
     def now(self) -> Doing:
-        """What was begun last of all that goes on."""
-        return self._doing[-1] if self._doing else "idle"
+        """What was begun last of all that goes on; embedding goes on beside everything else."""
+        if self._doing:
+            return self._doing[-1]
+        return "embedding" if self.embedding else "idle"
 
     def begin(self) -> None:
         self._say()
@@ -37,10 +47,24 @@ class State:
             self._doing.remove(what)
             self._say()
 
+    def embeds(self, work: Embedding | None) -> None:
+        """Say how far the embedding of a backlog is; None: there is none."""
+        large = work is not None and work.done + work.left >= NOTICEABLE
+        shown = _shown(work) if work is not None and large else None
+        if shown != self.embedding:
+            self.embedding = shown
+            self._say()
+
     def _say(self) -> None:
         """Whole or not at all: whoever reads it never sees half a file."""
         document = {"state": self.now, "pid": os.getpid(), "updated_at": int(time.time()), "mode": self.mode}
-        write_whole(self._path, json.dumps(document))
+        more = {"embedding": self.embedding} if self.embedding else {}
+        write_whole(self._path, json.dumps(document | more))
+
+
+def _shown(work: Embedding) -> dict[str, float | None]:
+    seconds = work.seconds_left
+    return {"left": work.left, "seconds_left": None if seconds is None else round(seconds)}
 
 
 def write_whole(path: str, text: str) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 REPEATABLE = frozenset(
     "search similar links recall count count_below projects select read look_at roots explore ids_like"
-    " history sessions staged status check rebuild catch_up".split()
+    " history sessions staged status check rebuild catch_up pending".split()
 )
 """Verbs that may be asked for a second time when the first answer was lost."""
 ONCE = frozenset("retry remember remember_all revise link unlink forget restore".split())
@@ -96,11 +96,6 @@ class Remote:
     def clock(self) -> float:
         """The time."""
         return time.time()
-
-    def settle(self) -> None:
-        """Like Lore.settle; in steps, so that the daemon can end between them."""
-        while self.catch_up():
-            pass
 
     def close(self) -> None:
         """Hang up."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from lore.config import Sleeping
 from lore.engine.background import Background
-from lore.engine.embed import embed
+from lore.engine.embed import embed_alone, settle
 from lore.engine.forget import forget, restore
 from lore.engine.graph import Graph
 from lore.engine.importing import import_file
@@ -340,13 +340,16 @@ class Lore:
         self.store.backup(target)
 
     def settle(self) -> None:
-        """Embed here and now whatever waits, as far as there is a model."""
-        while self.catch_up():
-            pass
+        """Have everything embedded that waits, as far as there is a model: here, or by whoever embeds now."""
+        settle(store=self.store, sense=self.sense)
 
-    def catch_up(self) -> int:
-        """Embed some of what waits; how many were taken on. 0: nothing waits, or there is no model."""
-        return embed(store=self.store, sense=self.sense)
+    def catch_up(self) -> int | None:
+        """Embed a batch of what waits; its size. 0: nothing waits, or no model. None: another does it now."""
+        return embed_alone(store=self.store, sense=self.sense)
+
+    def pending(self) -> int:
+        """How many memories wait to be embedded."""
+        return self.store.pending(self.sense.model)
 
     def within(self, namespace: str, surface: str = "", actor: str = "") -> "Lore":
         """The same Lore for another reader."""
@@ -390,9 +393,5 @@ class Lore:
         return self.store.reader(self.namespace)
 
     def _cause(self, verb: str, reason: str = "") -> Cause:
-        return Cause(
-            verb=verb,
-            surface=self.surface,
-            actor=self.actor,
-            reason=storable(reason, "reason", REASON_LIMIT_BYTES),
-        )
+        reason = storable(reason, "reason", REASON_LIMIT_BYTES)
+        return Cause(verb=verb, surface=self.surface, actor=self.actor, reason=reason)

@@ -6,10 +6,11 @@ import time
 from collections.abc import Callable
 
 from lore.config import Tuning
-from lore.engine.embed import embed
+from lore.engine.embed import WORK, embed, embed_alone
 from lore.engine.sense import Sense
 from lore.engine.suggest import sweep, sweepable
 from lore.errors import LoreError
+from lore.health import Embedding
 from lore.model import Cause
 from lore.store import Store
 
@@ -24,6 +25,11 @@ STEP_EVERY_SECONDS = 5.0
 RETRY_SECONDS = 60.0
 OVERLAP_SECONDS = 3600.0
 """What was not embedded yet when one sweep passed is seen by the next."""
+
+MANY = 200
+"""How many waiting memories are worth a line in the log when they are begun, and when they are done."""
+TELL_EVERY_SECONDS = 60.0
+"""How often the log says how many are left."""
 
 logger = logging.getLogger(__name__)
 
@@ -95,6 +101,7 @@ class Background:
         self._sense = sense
         self._clock = clock
         self._sweeps: dict[str, Sweeping] = {}
+        self._embedding: Embedding | None = None
         self._woken = threading.Event()
         self._closed = False
         self._thread = threading.Thread(target=self._work, name="lore-background", daemon=True)
@@ -111,7 +118,12 @@ class Background:
         """There is something to embed: the thread does it soon. at_once: where none runs, it is done here."""
         self._woken.set()
         if at_once and not self._thread.is_alive():
-            embed(store=self._store, sense=self._sense)
+            embed_alone(store=self._store, sense=self._sense)
+
+    @property
+    def embedding(self) -> Embedding | None:
+        """The backlog at work, as of the last batch; None while this process embeds nothing."""
+        return self._embedding
 
     def close(self) -> None:
         """Finish the batch at hand and end; what is left waits in the store for the next start."""
@@ -121,9 +133,33 @@ class Background:
             self._thread.join()
 
     def embed_all(self) -> None:
-        """Embed whatever waits; if nothing does, no model is loaded."""
-        while not self._closed and embed(store=self._store, sense=self._sense):
-            pass
+        """Embed whatever waits, unless another process does; if nothing waits, no model is loaded."""
+        if self._closed or not (left := self._store.pending(self._sense.model)):
+            return
+        with self._store.exclusive(WORK) as alone:
+            if alone:
+                try:
+                    self._embed_backlog(left)
+                finally:
+                    self._embedding = None
+
+    def _embed_backlog(self, left: int) -> None:
+        began = told_at = time.monotonic()
+        done = 0
+        if large := left >= MANY:
+            logger.info("embedding %s memories", f"{left:,}")
+        self._embedding = Embedding(done=0, left=left, seconds=0.0)
+        while taken := embed(store=self._store, sense=self._sense, stopped=lambda: self._closed):
+            now = time.monotonic()
+            done += taken
+            left = self._store.pending(self._sense.model)
+            self._embedding = Embedding(done=done, left=left, seconds=now - began)
+            if left and now - told_at >= TELL_EVERY_SECONDS:
+                told_at = now
+                minutes = (self._embedding.seconds_left or 0.0) / 60
+                logger.info("embedding: %s memories left, about %.0f min", f"{left:,}", minutes)
+        if large:
+            logger.info("embedded %s memories in %.0f s", f"{done:,}", time.monotonic() - began)
 
     def sweep_on(self) -> None:
         """One step for each namespace."""

@@ -7,6 +7,7 @@ from lore.engine import Lore
 from lore.engine.consolidate import Report, consolidate
 from lore.engine.consolidate.plan import View
 from lore.engine.consolidate.trees import PHASE
+from lore.health import Embedding
 from lore.model import Cause
 
 Told = Callable[[str, int, int], None]
@@ -24,10 +25,12 @@ def sleep(
     dry: bool = False,
     told: Told = nobody,
     ended: threading.Event | None = None,
+    after: Embedding | None = None,
 ) -> Report:
     """The phases of these names, or all of them, in order. dry: only say what would happen.
 
-    What was not embedded yet is embedded first. ended: once set, the phase at hand is the last.
+    What was not embedded yet is embedded first. ended: once set, the phase at hand is the last. after: the
+    embedding that was done for this run before; its time counts.
     """
     now = lore.clock()
     lore.settle()
@@ -43,4 +46,6 @@ def sleep(
         told=told,
     )
     cause = Cause(verb="consolidate", surface=lore.surface, actor=lore.actor)
-    return consolidate(phases, store=lore.store, view=view, cause=cause, applied=not dry, ended=ended)
+    return consolidate(
+        phases, store=lore.store, view=view, cause=cause, applied=not dry, ended=ended, embedding=after
+    )

@@ -1,5 +1,8 @@
 """embed: take memories without a vector of this model → embed them → keep the vectors."""
 
+import time
+from collections.abc import Callable
+
 from lore.engine.sense import Sense
 from lore.store import Passage, Store
 from lore.vectors import Vector
@@ -7,14 +10,23 @@ from lore.vectors import Vector
 BATCH = 32
 PIECE = 8
 """How many texts are embedded at once, on all the embedder's threads, while nobody is searching."""
+WORK = "embedding"
+"""The work that one process at a time does for a store."""
+LOOK_EVERY_SECONDS = 0.1
+"""How often whoever waits for the one that embeds looks whether that is done."""
 
 
-def embed(*, store: Store, sense: Sense, limit: int = BATCH) -> int:
-    """Embed some of what is waiting; how many were taken on. 0: nothing waits, or there is no model."""
+def embed(
+    *, store: Store, sense: Sense, limit: int = BATCH, stopped: Callable[[], bool] = lambda: False
+) -> int:
+    """Embed some of what is waiting; how many were taken on. 0: nothing waits, or there is no model.
+
+    Only one process should: see `embed_alone`. stopped: from then on no further text is begun.
+    """
     waiting = store.unembedded(sense.model, limit)
     vectors: dict[Passage, Vector] = {}
     alike = sorted(waiting, key=lambda passage: len(passage.text))
-    while alike:
+    while alike and not stopped():
         size = 1 if sense.asked_lately else PIECE
         piece, alike = alike[:size], alike[size:]
         found = sense.of_texts([passage.text for passage in piece])
@@ -24,3 +36,16 @@ def embed(*, store: Store, sense: Sense, limit: int = BATCH) -> int:
     if vectors:
         store.embed(sense.model, vectors)
     return len(vectors)
+
+
+def embed_alone(*, store: Store, sense: Sense) -> int | None:
+    """Like `embed`, unless another process or thread embeds: then None."""
+    with store.exclusive(WORK) as alone:
+        return embed(store=store, sense=sense) if alone else None
+
+
+def settle(*, store: Store, sense: Sense) -> None:
+    """Embed until nothing waits or there is no model; while another one embeds, wait for that."""
+    while store.pending(sense.model) and (taken := embed_alone(store=store, sense=sense)) != 0:
+        if taken is None:
+            time.sleep(LOOK_EVERY_SECONDS)

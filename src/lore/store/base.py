@@ -294,6 +294,13 @@ class Store(ABC):
         """How many have none yet; quick when there are few."""
 
     @abstractmethod
+    def exclusive(self, work: str) -> AbstractContextManager[bool]:
+        """Whether the caller alone does this work until the block ends; False: somebody else does it now.
+
+        It holds among all threads and processes. A process that is killed gives it up at once.
+        """
+
+    @abstractmethod
     def claim(self, errand: str, now: float, until: float) -> float | None:
         """Take on a regular errand if it is due: the start of its last complete run (0.0: none), else None.
 

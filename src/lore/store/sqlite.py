@@ -1,6 +1,7 @@
 """SQLite: the embedded store. One file holds rows, words, vectors and the journal."""
 
 import json
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,12 +10,13 @@ from typing import Any
 import apsw
 
 from lore.errors import Unavailable
+from lore.filelock import acquired
 from lore.health import Finding
-from lore.model import VERBATIM, Cause
+from lore.model import TURN, VERBATIM, Cause
 from lore.ranking.decay import ACTIVATION_FADE_PER_DAY
 from lore.store import care, opening, sql, suggesting
 from lore.store.base import Passage, Reader, Store, Writer
-from lore.store.connections import Connections
+from lore.store.connections import Connections, plainly
 from lore.store.meaning import Meaning
 from lore.store.migrations import MIGRATIONS
 from lore.store.reading import SqlReader
@@ -54,8 +56,12 @@ KNOWLEDGE_WAITING = f"""
     WHERE m.kind NOT IN ({", ".join(f"'{kind}'" for kind in sorted(VERBATIM))}) AND e.model != :model
     ORDER BY m.alias DESC LIMIT :limit
 """
-PASSAGES = """
-    SELECT m.id, e.version, m.title, m.summary, m.content, m.context
+TOOL_CHARACTERS = 600
+"""How much of a tool's output is embedded: the call and its first lines. By words all of it is found."""
+PASSAGES = f"""
+    SELECT m.id, e.version, m.title, m.summary,
+        iif(m.kind = '{TURN}' AND m.type = 'tool', substr(m.content, 1, {TOOL_CHARACTERS}), m.content),
+        m.context
     FROM json_each(:aliases) j CROSS JOIN embedding e ON e.memory = j.value
     CROSS JOIN memory m ON m.alias = e.memory ORDER BY j.key
 """
@@ -138,6 +144,16 @@ class SqliteStore(Store):
     def _count_embedded(self, comparison: str, model: str) -> int:
         rows = self._read(f"SELECT count(*) FROM embedding WHERE model {comparison} :model", {"model": model})
         return int(rows[0][0])
+
+    @contextmanager
+    def exclusive(self, work: str) -> Iterator[bool]:
+        path = self._connections.path.resolve()
+        with plainly(path):
+            file = os.open(path.with_name(f"{path.name}.{work}"), os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            yield acquired(file)
+        finally:
+            os.close(file)
 
     def claim(self, errand: str, now: float, until: float) -> float | None:
         asked = {"name": errand, "now": now}

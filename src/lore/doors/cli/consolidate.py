@@ -1,9 +1,7 @@
 """consolidate: like a night's sleep, here and now: phase after phase, and a word on what came of each."""
 
-import shutil
 import signal
 import sys
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -18,7 +16,8 @@ from lore.doors.cli.completing import from_table
 from lore.doors.cli.deeds import NOTHING, RULES, amount, models_named, took
 from lore.doors.cli.document import plain, show_document
 from lore.doors.cli.flags import Flags, json_option
-from lore.doors.cli.opening import directly
+from lore.doors.cli.opening import directly, embedding
+from lore.doors.cli.progress import CLEAR, NAME_WIDTH, progress
 from lore.doors.cli.terminal import line, note, plural, show_rows, visible, width, wrapped
 from lore.errors import Invalid
 from lore.model import TURN, Filter
@@ -31,12 +30,10 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 SHOWN = 3
-NAME_WIDTH = 12
+MANY = 200
+"""How many memories that were embedded before the phases are worth a line."""
 TOOK_WIDTH = 9
 INDENT = "    "
-BAR_WIDTH = 30
-REDRAW_SECONDS = 0.05
-CLEAR = "\r\x1b[K"
 
 
 @click.command()
@@ -66,8 +63,8 @@ def consolidate(
     with directly(flags) as lore:
         lore = replace(lore, model=None) if offline else lore
         before = _spent(lore)
-        with _progress() as told:
-            night: Night = asleep.Night(lore, told)
+        with progress() as told, embedding(flags, lore) as embeds:
+            night: Night = asleep.Night(lore, told, embeds)
             report, stopped = None, ""
             with _ending(night):
                 try:
@@ -119,31 +116,6 @@ def _ending(night: "Night") -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-@contextmanager
-def _progress() -> "Iterator[Any]":
-    """A line that is written anew while somebody looks; it is gone in the end."""
-    if not sys.stderr.isatty():
-        yield lambda phase, done, total: None
-        return
-    drawn: dict[str, Any] = {"phase": "", "at": 0.0}
-
-    def told(phase: str, done: int, total: int) -> None:
-        if phase == drawn["phase"] and time.monotonic() - drawn["at"] < REDRAW_SECONDS:
-            return
-        drawn.update(phase=phase, at=time.monotonic())
-        count = f"{done:,} of {total:,}"
-        room = shutil.get_terminal_size().columns - NAME_WIDTH - len(count) - 4
-        length = max(0, min(BAR_WIDTH, room))
-        full = length * done // max(total, 1)
-        bar = click.style("━" * full, fg="cyan") + click.style("━" * (length - full), dim=True)
-        click.echo(f"{CLEAR}{phase:<{NAME_WIDTH}} {bar}  {count}", nl=False, err=True)
-
-    try:
-        yield told
-    finally:
-        click.echo(CLEAR, nl=False, err=True)
 
 
 # --- afterwards
@@ -216,6 +188,7 @@ def _show(report: "Report | None", spent: _Spending, *, verbose: bool, stopped: 
     for text in wrapped(_head(report, ended)):
         click.secho(text, bold=True)
     click.echo()
+    _show_embedding(report)
     for done in report.phases:
         _show_phase(done, verbose)
     click.echo()
@@ -238,6 +211,15 @@ def _deed(done: "Done | Report", routine: bool = True) -> str:
     """What was done; or that something could not be, and says why further down."""
     deed = amount(done.counts, routine)
     return "nothing, see below" if deed == NOTHING and done.remarks else deed
+
+
+def _show_embedding(report: "Report") -> None:
+    """A line like that of a phase, where it took its time."""
+    work = report.embedding
+    if work is not None and work.done >= MANY:
+        deed = f"{plural(work.done, 'memory', 'memories')} embedded{' elsewhere' if work.elsewhere else ''}"
+        name = click.style("embed".ljust(NAME_WIDTH), fg="cyan")
+        click.echo(f"{name}{took(work.seconds).rjust(TOOK_WIDTH)}  {deed}")
 
 
 def _show_phase(done: "Done", verbose: bool) -> None:

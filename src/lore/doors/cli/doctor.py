@@ -1,6 +1,5 @@
 """doctor: check the store → repair on request → check again; what is wrong is the answer, not an error."""
 
-import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
@@ -10,6 +9,7 @@ import click
 from lore.doors.cli.document import plain, show_document
 from lore.doors.cli.flags import Flags, json_option
 from lore.doors.cli.opening import missing_store, opened
+from lore.doors.cli.progress import settle
 from lore.doors.cli.terminal import note, wrapped
 from lore.doors.verbs import Remote
 from lore.errors import Unavailable
@@ -17,9 +17,6 @@ from lore.health import Finding
 
 if TYPE_CHECKING:
     from lore.engine import Lore
-
-MANY = 200
-"""How many memories have to wait for embedding to be worth a progress bar."""
 
 
 @click.command()
@@ -62,11 +59,8 @@ def _examined(flags: Flags, fix: bool) -> tuple[Sequence[Finding], Sequence[Find
 
 
 def _settle(lore: "Lore") -> None:
-    """Like Lore.settle, in sight."""
-    waiting = lore.status().pending
-    with click.progressbar(length=waiting, label="embedding", file=sys.stderr, hidden=waiting < MANY) as bar:
-        while taken := lore.catch_up():
-            bar.update(taken)
+    """Have lost vectors made anew."""
+    settle(lore)
     status = lore.status()
     if status.pending:
         note(f"{status.pending:,} memories are not embedded: {status.trouble or 'they came meanwhile'}")

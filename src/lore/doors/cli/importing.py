@@ -6,8 +6,8 @@ from pathlib import Path
 import click
 
 from lore.doors.cli.flags import Flags, json_option
-from lore.doors.cli.opening import directly
-from lore.doors.cli.progress import document_read, read_all, show_read
+from lore.doors.cli.opening import directly, embedding
+from lore.doors.cli.progress import document_read, read_all, settle, show_read
 from lore.transcripts.imports import FORMATS, Format
 
 
@@ -29,9 +29,10 @@ def importing(
     with directly(flags, create=any(path.is_file() for path in paths)) as lore:
         files = [(path, lore.import_file(path, format=format, session=session)) for path in paths]
         total, failed = read_all(files)
-        lore.settle()
+        if not as_json:
+            show_read(len(paths), "file", total, failed)
+        with embedding(flags, lore) as embeds:
+            settle(embeds)
     if as_json:
         document_read(len(paths), total, failed)
-    else:
-        show_read(len(paths), "file", total, failed)
     ctx.exit(1 if failed else 0)

@@ -11,9 +11,11 @@ import click
 from lore.doors.cli.completing import from_table
 from lore.doors.cli.flags import Flags, json_option
 from lore.doors.cli.opening import directly, settings
+from lore.doors.cli.placing import place_of
 from lore.doors.cli.progress import document_read, read_all, show_read
 from lore.doors.cli.terminal import note, plural
 from lore.doors.cli.times import moment
+from lore.doors.looking import glance
 from lore.environment import of_clients
 from lore.errors import Invalid, NotFound
 
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
     from lore.engine.ingest import Ingested
     from lore.transcripts.ignoring import Ignoring
     from lore.transcripts.sources import Source
+
+MANY = 200
+"""How many memories must wait to be embedded to be worth a word."""
 
 
 @click.command()
@@ -59,12 +64,12 @@ def ingest(
     sources = import_module("lore.transcripts.sources")
     wanted = [sources.named(name) for name in names] or list(sources.SOURCES.values())
     after = 0.0 if since is None else moment(since, time.time(), "--since")
-    left_out = 0
+    left_out = waiting = 0
     if once:
         found = _given(paths, wanted if names else None) if paths else _found(wanted)
         files = [(path, source) for path, source in found if not _older(path, source, after)]
         left_out = len(found) - len(files)
-        total, failed = _read(flags, files)
+        total, failed, waiting = _read(flags, files)
         count = len(files)
     elif paths:
         raise Invalid("--follow reads where the clients write; a PATH can only be read once")
@@ -76,13 +81,25 @@ def ingest(
         show_read(count, "transcript", total, failed)
         if left_out:
             note(f"left out: {plural(left_out, 'transcript')} not written since {since}")
+        if waiting >= MANY:
+            note(f"{waiting:,} memories wait to be embedded: {_who_embeds(flags)}")
     ctx.exit(1 if failed else 0)
 
 
-def _read(flags: Flags, files: Sequence[tuple[Path, "Source"]]) -> tuple["Ingested", dict[str, str]]:
+def _read(flags: Flags, files: Sequence[tuple[Path, "Source"]]) -> tuple["Ingested", dict[str, str], int]:
+    """Read the files: what came of them, which failed and why, and how many memories wait to be embedded."""
     ignored = _ignored(flags)
     with directly(flags, create=bool(files)) as lore:
-        return read_all([(path, lore.ingest(path, source, ignored)) for path, source in files])
+        total, failed = read_all([(path, lore.ingest(path, source, ignored)) for path, source in files])
+        return total, failed, lore.pending()
+
+
+def _who_embeds(flags: Flags) -> str:
+    """Who does it, and what can be found until then."""
+    who = (
+        "the daemon does that" if glance(place_of(flags))["running"] else "`lore start` has a daemon do that"
+    )
+    return f"{who}; until then they are found by their words"
 
 
 def _ignored(flags: Flags) -> "Ignoring":

@@ -11,7 +11,7 @@ from lore.doors.cli.document import plain, show_document
 from lore.doors.cli.flags import json_option
 from lore.doors.cli.placing import place_of
 from lore.doors.cli.terminal import note, plural, show_rows, visible
-from lore.doors.cli.times import iso, span, told
+from lore.doors.cli.times import embedding_left, iso, span, told
 from lore.doors.looking import BUSY, described
 from lore.version import VERSION
 
@@ -61,6 +61,7 @@ def _show(seen: Mapping[str, Any]) -> None:
 
 def _rows(seen: Mapping[str, Any], now: float) -> dict[str, str]:
     waiting = f" ({seen['pending']:,} waiting to be embedded)" if seen["pending"] else ""
+    left = embedding_left(seen["embedding"]).removeprefix(": ")
     other = f" (this is {VERSION}; lore daemon restart)" if seen["version"] != VERSION else ""
     consolidated = seen["last_consolidation_at"]
     return {
@@ -68,6 +69,7 @@ def _rows(seen: Mapping[str, Any], now: float) -> dict[str, str]:
         "uptime": span(seen["uptime_seconds"]),
         "store": seen["store"],
         "memories": f"{seen['memories']:,}{waiting}",
+        "embedding": left,
         "staged turns": f"{seen['staged_turns']:,}",
         "last consolidation": "never" if consolidated is None else told(consolidated, now),
         "socket": seen["socket"],

@@ -3,7 +3,7 @@
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, nullcontext
 from dataclasses import asdict, replace
 from functools import partial
 from importlib import import_module
@@ -14,6 +14,7 @@ from lore.doors.cli.flags import Flags
 from lore.doors.cli.placing import place_of
 from lore.doors.cli.terminal import warn
 from lore.doors.place import Line, Place
+from lore.doors.settling import Embeds
 from lore.doors.verbs import Remote
 from lore.environment import folder, session, variables
 from lore.errors import LoreError
@@ -82,6 +83,17 @@ def _missing(config: "Config") -> bool:
     if config.database.exists():
         return False
     return not import_module("lore.store.opening").marker_of(config.database).exists()
+
+
+@contextmanager
+def embedding(flags: Flags, lore: "Lore") -> Iterator[Embeds]:
+    """Whoever embeds for the store of `lore`: its daemon if one runs, else `lore` itself."""
+    line = _line(flags)
+    if line is None:
+        yield lore
+    else:
+        with closing(Remote(line, lambda: nullcontext(lore))) as remote:
+            yield cast(Embeds, remote)
 
 
 def _line(flags: Flags) -> Line | None:

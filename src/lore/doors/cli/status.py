@@ -13,7 +13,7 @@ from lore.doors.cli.flags import Flags, json_option
 from lore.doors.cli.opening import missing_store, opened
 from lore.doors.cli.placing import place_of
 from lore.doors.cli.terminal import BEGIN, note, plural, show_rows, visible
-from lore.doors.cli.times import told
+from lore.doors.cli.times import embedding_left, told
 from lore.doors.looking import described, glance
 from lore.doors.verbs import Remote
 from lore.health import Status
@@ -85,7 +85,9 @@ def _run(run: Mapping[str, Any] | None, now: float) -> dict[str, str]:
 
 
 def _presence(daemon: Mapping[str, Any]) -> str:
-    return f"running (PID: {daemon['pid']}, {daemon['state']})" if daemon["running"] else "not running"
+    if not daemon["running"]:
+        return "not running"
+    return f"running (PID: {daemon['pid']}, {daemon['state']}{embedding_left(daemon['embedding'])})"
 
 
 def size_of(size_bytes: int) -> str:

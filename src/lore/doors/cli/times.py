@@ -1,6 +1,7 @@
 """Times: how a person writes a moment and likes to read one."""
 
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
 from lore.errors import Invalid
@@ -63,6 +64,19 @@ def span(seconds: float) -> str:
         if (count := int(seconds // unit)) >= 1:
             return f"{count} {name}{'s' if count > 1 else ''}"
     return "less than a minute"
+
+
+def about(seconds: float) -> str:
+    """An estimate: "about 4 minutes", "less than a minute"."""
+    return f"about {span(seconds)}" if seconds >= min(NAMES.values()) else span(seconds)
+
+
+def embedding_left(work: Mapping[str, float | None] | None) -> str:
+    """How far a daemon is with a backlog, after its state: ": 5,112 left, about 4 minutes"."""
+    if not work:
+        return ""
+    seconds = work["seconds_left"]
+    return f": {work['left']:,.0f} left" + ("" if seconds is None else f", {about(seconds)}")
 
 
 def _ago(seconds: float) -> str:

@@ -18,6 +18,7 @@ from lore.engine.consolidate.relevance import recompute
 from lore.engine.consolidate.resummarize import resummarize
 from lore.engine.nights import RUN
 from lore.errors import Invalid
+from lore.health import Embedding
 from lore.model import Cause
 from lore.store import Store
 
@@ -49,11 +50,12 @@ class Done:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """A whole run. applied: False of a dry run, which changes nothing."""
+    """A whole run. applied: False of a dry run, which changes nothing. embedding: the work before it."""
 
     began_at: float
     applied: bool
     phases: tuple[Done, ...]
+    embedding: Embedding | None = None
 
     @property
     def counts(self) -> dict[str, int]:
@@ -69,7 +71,9 @@ class Report:
 
     @property
     def seconds(self) -> float:
-        return sum(done.seconds for done in self.phases)
+        """The time that passed for whoever waited, embedding included."""
+        before = self.embedding.seconds if self.embedding else 0.0
+        return before + sum(done.seconds for done in self.phases)
 
 
 def consolidate(
@@ -80,6 +84,7 @@ def consolidate(
     cause: Cause,
     applied: bool = True,
     ended: threading.Event | None = None,
+    embedding: Embedding | None = None,
 ) -> Report:
     """The phases of these names, or all, in their order. Dry, each is planned on what is there now."""
     if unknown := [name for name in names if name not in PHASES]:
@@ -90,7 +95,7 @@ def consolidate(
         if ended is not None and ended.is_set():
             break
         phases.append(_done(name, store, view, cause, applied))
-    report = Report(began_at=view.now, applied=applied, phases=tuple(phases))
+    report = Report(began_at=view.now, applied=applied, phases=tuple(phases), embedding=embedding)
     if applied:
         _keep(report, store, view, replace(cause, reason="statistics"))
     return report
