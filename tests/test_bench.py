@@ -148,8 +148,8 @@ def test_corrections_puts_the_newer_statement_first_and_supersedes_nothing_else(
     report = tmp_path / "corrections.json"
     run("bench.corrections", "--model", "hash", "--seen", "--json", str(report))
     figures = json.loads(report.read_text())
-    assert figures["contradicting seen"]["right before"] >= 80
-    assert figures["compatible seen"]["superseded"] == 0
+    assert figures["contradicting, seen"]["right before"] >= 80
+    assert figures["compatible, seen"]["superseded"] == 0
 
 
 def test_consolidate_times_every_phase_of_three_nights(tmp_path: Path) -> None:

@@ -117,7 +117,7 @@ def test_a_text_of_which_one_sentence_is_outdated_is_not_certainly_outdated_as_a
     assert compare(older, "The port is 81.") is Relation.LIKELY_UPDATE
 
 
-BENCH = [(pair.older, pair.newer, pair.contradicts) for pair in read()]
+BENCH = [(pair.older, pair.newer, pair.contradicts) for pair in read() if not pair.reworded]
 FURTHER = [
     (pair["older"], pair["newer"], pair["contradicts"])
     for pair in map(json.loads, Path(__file__).with_name("statement_pairs.jsonl").read_text().splitlines())
