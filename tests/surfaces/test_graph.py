@@ -398,10 +398,9 @@ def test_a_large_entity_is_analyzed_proposed_and_split(lore: Lore) -> None:
     assert made == {(one["from"], one["type"], one["to"]) for one in proposal["relations_to_create"][:2]}
 
 
-def test_a_small_or_unknown_entity_gets_no_proposal(graph: Lore) -> None:
+def test_a_small_entity_gets_no_proposal(graph: Lore) -> None:
     small = call(graph, "propose_entity_split", entity_name="Astro")
     assert small == {"proposal": None, "message": "Entity does not need splitting"}
-    assert call(graph, "propose_entity_split", entity_name="Nope")["proposal"] is None
 
 
 def test_repetitions_come_as_pairs_and_clusters(lore: Lore) -> None:
@@ -512,6 +511,8 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("delete_entities", {"entityNames": [str(n) for n in range(51)]}, "Too many entities"),
     ("delete_observations", {"name": "Nope", "observations": []}, "Entity not found: Nope"),
     ("delete_observations", {"name": "Astro"}, "Give name and observations"),
+    ("analyze_entity_split", {"entity_name": "Nope"}, "Entity not found: Nope"),
+    ("propose_entity_split", {"entity_name": "Nope"}, "Entity not found: Nope"),
     ("search_nodes", {"query": "q" * 501}, "Query too long: 501"),
     ("open_nodes", {"names": [str(n) for n in range(51)]}, "Too many names: 51"),
     ("search_semantic", {"query": "q" * 501}, "Query too long"),

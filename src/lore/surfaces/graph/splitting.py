@@ -9,7 +9,6 @@ from typing_extensions import TypedDict
 from lore.engine import Lore
 from lore.engine.relate import INVERSES
 from lore.engine.split import CONTAINS, Analysis, Part, parts_of
-from lore.errors import NotFound
 from lore.surfaces.base import Reply
 from lore.surfaces.graph.dialect import GRAPH, EntityName, check_count, entity_wanted, refuse_other_kinds
 
@@ -99,10 +98,8 @@ def analyze_entity_split(lore: Lore, entity_name: EntityName) -> Reply:
 def propose_entity_split(lore: Lore, entity_name: EntityName) -> Reply:
     """Propose how to split an entity by topic; proposal is null if there is no need. Changes nothing."""
     refuse_other_kinds(lore, entity_name)
-    try:
+    with entity_wanted():
         analysis = lore.graph.analyse(entity_name)
-    except NotFound:
-        return Reply(ProposalAnswer(proposal=None, message=f"Entity not found: {entity_name}"))
     if not analysis.needed:
         return Reply(ProposalAnswer(proposal=None, message="Entity does not need splitting"))
     return Reply(ProposalAnswer(proposal=_proposal(analysis), message="Review, then execute_entity_split"))

@@ -38,7 +38,7 @@ LINK_FIELDS = frozenset({"source_memory_id", "target_memory_id", "relation_type"
 SourceType = Annotated[str, Field(description="observed, inferred, user_stated, consolidated or injected.")]
 Links = Annotated[
     list[Annotated[dict[str, Any], WithJsonSchema(LINK_SCHEMA)]],
-    Field(description="From one note to another; reason says why."),
+    Field(description="From one note to another."),
 ]
 OwnLinks = Annotated[
     list[dict[str, Any]], Field(description="Like lore_insert's links, without source_memory_id.")
