@@ -36,6 +36,15 @@ def test_words_are_those_that_the_memory_shares_in_any_form() -> None:
     assert explained(hit("a", "coffee", wording=0.25)) == []
 
 
+def test_shared_words_are_found_at_the_end_of_a_long_memory_and_come_before_its_length() -> None:
+    found = hit("a", "word " * 500 + "the café switch is turbofin", wording=0.6, fullness=0.9, company=0.9)
+    query = "turbofin café switch"
+    assert explained(found, query=query) == [
+        f"same words: {', '.join(query.split())}",
+        "says more than a few words",
+    ]
+
+
 def test_a_conversation_is_named_by_its_other_hits() -> None:
     first, second = (hit(id, "tea", "talk", company=0.8) for id in "ab")
     elsewhere = hit("c", "tea", "other talk", company=0.8)
@@ -52,7 +61,7 @@ def test_evidence_takes_the_place_of_the_match_that_it_makes_up() -> None:
     plain = hit("a", "green tea", match=0.9, use=0.2)
     found = replace(plain, evidence={"wording": Signal(0.9, 0.4), "meaning": Signal(0.5, 0.2)})
     assert explained(plain) == ["matches the question", "often used"]
-    assert explained(found) == ["same words: tea", "often used", "similar meaning"]
+    assert explained(found) == ["same words: tea", "similar meaning", "often used"]
 
 
 def test_a_bar_shows_the_strength_and_an_arrow_what_lowers_the_score() -> None:

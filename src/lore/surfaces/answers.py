@@ -147,6 +147,11 @@ def cost(entry: object) -> int:
     return tokens_in(compact(entry)) + 1
 
 
+def portion(budget_tokens: int, parts: int) -> int:
+    """One of equal parts of a budget; 0, no limit, has parts without a limit."""
+    return max(1, budget_tokens // parts) if budget_tokens else 0
+
+
 def _replacement(id: str, labels: dict[str, str], at: float) -> Replacement:
     return Replacement(id=id, label=labels.get(id, ""), date=day(at))
 

@@ -81,6 +81,7 @@ class Resource:
 class Surface:
     """A dialect: a name, what an agent should know about it, and its tools in order.
 
+    hint: the part of the instructions that an agent needs as well where several surfaces are offered.
     alone: its tools have the names of another surface's, so it is never part of `all`.
     adopts: an empty store begins with the graph in the file that the settings name.
     drop_in: mistakes are answered as by the server that it replaces: unknown arguments are ignored, and
@@ -89,6 +90,7 @@ class Surface:
 
     name: str
     instructions: str
+    hint: str = ""
     alone: bool = False
     adopts: bool = False
     drop_in: bool = False

@@ -43,6 +43,12 @@ OFFICIAL = Surface(
         "shown with a number, as in `Plan (#12)`. `read_graph` shows the newest 50 of them, up to 40,000 "
         "characters, and a second block of text says how many more there are; conversations word for word "
         "and reflections appear in searches only. `create_entities` always makes an entity of its own.",
+        "**Answers have no budget and no marks, as there.** `read_graph`, `search_nodes` and `open_nodes` "
+        "bring entities whole, however long that is; the setting `answer_tokens` does not apply. A memory "
+        "that something newer has replaced is hidden, and one that is merely updated is not marked: the "
+        "answers have no place for it. `delete_observations` ignores texts and entities that are not there "
+        "and says that it succeeded. The `graph` dialect has tools of the same names with budgets, marks and "
+        "errors.",
         "**`MEMORY_FILE_PATH` is read, not written.** An empty store takes over the file once; from then on "
         "the memories are in Lore's own store, which all dialects share. What is deleted can be restored "
         "with `lore restore`.",

@@ -100,7 +100,7 @@ def explore_memory(
     if not answer.hits:
         return Reply(ExploreAnswer(tree=None, notes=list(answer.notes())))
     top = lore.explore(_root_of(answer.hits[0].memory.id, lore), max_depth)
-    tree, hidden = _tree(top, outdated(lore, [top.memory]), lore.tuning.answer_tokens)
+    tree, hidden = _tree(top, outdated(lore, _memories(top)), lore.tuning.answer_tokens)
     notes = [f"{hidden:,} more fragments did not fit; go on with traverse_memory."] if hidden else []
     return Reply(ExploreAnswer(tree=tree, notes=[*answer.notes(), *notes]))
 
@@ -183,6 +183,7 @@ def list_topics(lore: Lore) -> Reply:
     """List the topics with their summaries and how many fragments lie below, the most relevant first."""
     roots = lore.roots(TOPICS_LIMIT)
     counts = lore.count_below([root.memory.id for root in roots])
+    newer = outdated(lore, [root.memory for root in roots])
 
     def show(root: Branch, cut: Cut) -> dict[str, Any]:
         return {
@@ -190,6 +191,7 @@ def list_topics(lore: Lore) -> Reply:
             "summary": cut(_summary_of(root.memory)),
             "relevance": round(root.relevance, 4),
             "fragment_count": counts.get(root.memory.id, 0),
+            **newer.get(root.memory.id, {}),
         }
 
     fitted = fit(roots, show, query="", budget_tokens=lore.tuning.answer_tokens, rest=WHOLE)
@@ -238,14 +240,14 @@ def _fragment_of(hit: Hit, newer: Mapping[str, Outdated], cut: Cut) -> dict[str,
 
 def _tree(top: Branch, newer: Mapping[str, Outdated], budget_tokens: int) -> tuple[dict[str, Any], int]:
     """The nodes that fit the budget, level by level, and the number of those below them that did not."""
-    tree = {**_node(top), **newer.get(top.memory.id, {})}
+    tree = _node(top, newer)
     room, hidden = budget_tokens - cost(tree), 0
     level = [(tree, top)]
     while level:
         deeper = []
         for node, branch in level:
             for child in branch.children[:CHILDREN_LIMIT]:
-                below = _node(child)
+                below = _node(child, newer)
                 room -= cost(below)
                 if budget_tokens and room < 0:
                     hidden += 1
@@ -256,7 +258,14 @@ def _tree(top: Branch, newer: Mapping[str, Outdated], budget_tokens: int) -> tup
     return tree, hidden
 
 
-def _node(branch: Branch) -> dict[str, Any]:
+def _memories(top: Branch) -> Iterator[Memory]:
+    """Those of a tree as far as it is shown."""
+    yield top.memory
+    for child in top.children[:CHILDREN_LIMIT]:
+        yield from _memories(child)
+
+
+def _node(branch: Branch, newer: Mapping[str, Outdated]) -> dict[str, Any]:
     return {
         "id": branch.memory.id,
         "summary": _summary_of(branch.memory),
@@ -264,4 +273,5 @@ def _node(branch: Branch) -> dict[str, Any]:
         "relevance": round(branch.relevance, 4),
         "children_count": branch.children_count,
         "children": [],
+        **newer.get(branch.memory.id, {}),
     }

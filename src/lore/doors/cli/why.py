@@ -1,11 +1,11 @@
-"""Why: the signals of a hit in words that a person knows, the strongest reason first."""
+"""Why: the signals of a hit in words that a person knows; those that match the question come first."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
 from lore.model import Hit, Signal
 from lore.names import stems, words_of
 from lore.ranking.policy import MATCH
-from lore.text import terms
+from lore.text import terms, words
 
 SAME_WORDS = frozenset({"words", "wording", "words_rank"})
 CONVERSATION = "company"
@@ -39,23 +39,35 @@ WORDS = {  # signal -> what it means to a person
     "elsewhere": "belongs to another project",
     MATCH: "matches the question",
 }
+OF_THE_QUESTION = SAME_WORDS | {
+    "similarity", "meaning", "meaning_rank", "exact", "when", "dated", "speaker", CONVERSATION, NEIGHBOURS,
+    MATCH,
+}  # fmt: skip
+"""Signals that depend on the question; the others are the same for every question."""
 SMALLEST_SHARE = 0.1
-"""Reasons that make up less of a score are left out."""
+"""Reasons that make up less of all reasons' points are left out."""
 CELLS = 5
 
 
 def reasons(hit: Hit, hits: Sequence[Hit], query: str) -> Iterator[tuple[str, str]]:
     """(bar, words) of each signal that counts. `hits` is the whole answer, best first."""
     signals = _signals(hit)
-    whole = sum(abs(signal.points) for signal in signals.values())
-    for name, signal in sorted(signals.items(), key=lambda item: -item[1].points):
-        meaning = _meaning(name, hit, hits, query)
-        if meaning and abs(signal.points) >= SMALLEST_SHARE * whole > 0:
-            yield _bar(signal.strength), meaning
+    meanings = {name: _meaning(name, hit, hits, query) for name in signals}
+    explained = {name: signal for name, signal in signals.items() if meanings[name]}
+    whole = sum(abs(signal.points) for signal in explained.values())
+    for name, signal in sorted(explained.items(), key=_order):
+        if abs(signal.points) >= SMALLEST_SHARE * whole > 0:
+            yield _bar(signal.strength), meanings[name]
     if hit.via:
         yield _bar(1), f"reached by way of {hit.via}"
     if hit.fade < 1:
         yield _bar(hit.fade), "what is left of its score: it was not used for a while"
+
+
+def _order(item: tuple[str, Signal]) -> tuple[bool, float]:
+    """The sort key of a reason: those of the question first, the strongest first among each."""
+    name, signal = item
+    return name not in OF_THE_QUESTION, -signal.points
 
 
 def _signals(hit: Hit) -> Mapping[str, Signal]:
@@ -83,12 +95,17 @@ def _meaning(name: str, hit: Hit, hits: Sequence[Hit], query: str) -> str:
 
 
 def _shared(hit: Hit, query: str) -> list[str]:
-    """The words of the query that the memory has, in any form."""
+    """The words of the query that the memory has anywhere, in any form."""
     memory = hit.memory
     text = " ".join((memory.title, memory.summary, memory.content, memory.context))
-    found = {word.text for part in text.split("\n") for word in words_of(part)}
+    found = _forms(text)
     roots = stems(found)
-    return [term for term in terms(query) if term in found or not roots.isdisjoint(stems([term]))]
+    return [term for term in terms(query) if (forms := _forms(term)) & found or stems(forms) & roots]
+
+
+def _forms(text: str) -> frozenset[str]:
+    """All words of a text, however long it is, without case and accents."""
+    return frozenset(form.text for word in words(text) for form in words_of(word))
 
 
 def _beside(other: Hit, hit: Hit) -> bool:

@@ -1,19 +1,26 @@
 """The tools that look after the graph: repetitions, a report, and the import of another server's file."""
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NotRequired, TypeVar
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
 from lore.engine import Lore
+from lore.engine.audit import Stale
 from lore.engine.duplicates import CONTAINMENT_THRESHOLD, MEANING_THRESHOLD, Pair
 from lore.engine.portrait import SIMILAR, Portrait
-from lore.engine.split import threshold_of
+from lore.engine.split import Analysis, threshold_of
 from lore.errors import Invalid
 from lore.model import Memory
+from lore.surfaces.answers import Cut, Fitted, fit, portion
 from lore.surfaces.base import Reply
 from lore.surfaces.graph.dialect import GRAPH, EntityName, entity_wanted, model_wanted, refuse_other_kinds
+from lore.surfaces.graph.showing import MOST_OBSERVATIONS, WHOLE, noted
+
+Item = TypeVar("Item")
+Entry = TypeVar("Entry")
 
 
 class DuplicatePair(TypedDict):
@@ -42,6 +49,7 @@ class DuplicatesAnswer(TypedDict):
     duplicates_found: int
     duplicate_pairs: list[DuplicatePair]
     clusters: list[Cluster]
+    notes: NotRequired[list[str]]
 
 
 class Summary(TypedDict):
@@ -90,6 +98,7 @@ class ReportAnswer(TypedDict):
     flagged_observations: list[Flagged]
     stale_entities: list[StaleEntity]
     large_entities: list[LargeEntity]
+    notes: NotRequired[list[str]]
 
 
 class MigrateAnswer(TypedDict):
@@ -113,17 +122,20 @@ def find_duplicate_observations(
         if not 0 <= value <= 1:
             raise Invalid(f"{name} is {value}; it must be between 0 and 1")
     refuse_other_kinds(lore, entity_name)
-    with entity_wanted(), model_wanted():
+    with entity_wanted(lore), model_wanted():
         found = lore.graph.duplicates(entity_name, threshold, containment_threshold)
-    return Reply(
-        DuplicatesAnswer(
-            entity_name=entity_name,
-            total_observations=len(found.portrait.observations),
-            duplicates_found=len(found.pairs),
-            duplicate_pairs=[_pair(pair) for pair in found.pairs],
-            clusters=[_cluster(cluster) for cluster in found.clusters],
-        )
+    best = sorted(found.pairs, key=lambda pair: -pair.score)
+    pairs = _part_of_answer(best, _pair, lore, 2)
+    clusters = _part_of_answer(found.clusters, _cluster, lore, 2)
+    notes = pairs.notes("raise threshold, or delete some and look again")
+    answer = DuplicatesAnswer(
+        entity_name=entity_name,
+        total_observations=len(found.portrait.observations),
+        duplicates_found=len(found.pairs),
+        duplicate_pairs=pairs.entries,
+        clusters=clusters.entries,
     )
+    return Reply(noted({**answer}, notes))
 
 
 @GRAPH.tool(title="Report on the graph", answer=ReportAnswer, read_only=True)
@@ -133,6 +145,11 @@ def consolidation_report(
 ) -> Reply:
     """What wants attention: entities to split, flagged observations, stale and large entities."""
     audit = lore.graph.audit(stale_days)
+    parts = 4
+    splits = _part_of_answer(audit.splits, _split_candidate, lore, parts)
+    flagged = _part_of_answer(audit.flagged, _flagged, lore, parts)
+    stale = _part_of_answer(audit.stale, _stale, lore, parts)
+    large = _part_of_answer(audit.large, _large, lore, parts)
     answer = ReportAnswer(
         summary=Summary(
             total_entities=audit.entities,
@@ -142,21 +159,14 @@ def consolidation_report(
             stale_entities_count=len(audit.stale),
             large_entities_count=len(audit.large),
         ),
-        split_candidates=[
-            SplitCandidate(
-                entity_name=split.portrait.name,
-                entity_type=split.portrait.entity.type,
-                observation_count=split.count,
-                threshold=split.threshold,
-                split_score=round(split.score, 4),
-            )
-            for split in audit.splits
-        ],
-        flagged_observations=[_flagged(portrait, memory) for portrait, memory in audit.flagged],
-        stale_entities=[_stale(stale.portrait, stale.days) for stale in audit.stale],
-        large_entities=[_large(portrait) for portrait in audit.large],
+        split_candidates=splits.entries,
+        flagged_observations=flagged.entries,
+        stale_entities=stale.entries,
+        large_entities=large.entries,
     )
-    return Reply(answer)
+    left_out = sum(part.left_out for part in (splits, flagged, stale, large))
+    notes = [f"{left_out:,} more did not fit; summary counts all."] if left_out else []
+    return Reply(noted({**answer}, notes))
 
 
 @GRAPH.tool(title="Import a memory file", answer=MigrateAnswer, idempotent=True)
@@ -177,47 +187,66 @@ def migrate(
     )
 
 
-def _pair(pair: Pair) -> DuplicatePair:
+def _part_of_answer(
+    items: Sequence[Item], show: Callable[[Item, Cut], Entry], lore: Lore, parts: int
+) -> Fitted[Entry]:
+    """One of `parts` lists that share the budget evenly."""
+    return fit(items, show, query="", budget_tokens=portion(lore.tuning.answer_tokens, parts), rest=WHOLE)
+
+
+def _pair(pair: Pair, cut: Cut) -> DuplicatePair:
     return DuplicatePair(
         obs_id_a=pair.one.alias,
         obs_id_b=pair.other.alias,
-        obs_text_a=pair.one.content,
-        obs_text_b=pair.other.content,
+        obs_text_a=cut(pair.one.content),
+        obs_text_b=cut(pair.other.content),
         similarity_score=round(pair.score, 4),
         match_type=pair.measure,
     )
 
 
-def _cluster(memories: tuple[Memory, ...]) -> Cluster:
+def _cluster(memories: tuple[Memory, ...], cut: Cut) -> Cluster:
+    """The first observations of a cluster; `size` counts all of them."""
     items = [
-        Duplicate(observation_id=m.alias, content=m.content, similarity_flag=int(SIMILAR in m.flags))
-        for m in memories
+        Duplicate(observation_id=m.alias, content=cut(m.content), similarity_flag=int(SIMILAR in m.flags))
+        for m in memories[:MOST_OBSERVATIONS]
     ]
-    return Cluster(observations=items, size=len(items))
+    return Cluster(observations=items, size=len(memories))
 
 
-def _flagged(portrait: Portrait, memory: Memory) -> Flagged:
+def _split_candidate(split: Analysis, cut: Cut) -> SplitCandidate:
+    return SplitCandidate(
+        entity_name=split.portrait.name,
+        entity_type=split.portrait.entity.type,
+        observation_count=split.count,
+        threshold=split.threshold,
+        split_score=round(split.score, 4),
+    )
+
+
+def _flagged(flagged: tuple[Portrait, Memory], cut: Cut) -> Flagged:
+    portrait, memory = flagged
     return Flagged(
         entity_name=portrait.name,
         observation_id=memory.alias,
-        observation_text=memory.content,
+        observation_text=cut(memory.content),
         similarity_flag=1,
     )
 
 
-def _stale(portrait: Portrait, days: float) -> StaleEntity:
-    entity = portrait.entity
+def _stale(stale: Stale, cut: Cut) -> StaleEntity:
+    portrait, entity = stale.portrait, stale.portrait.entity
     return StaleEntity(
         entity_name=portrait.name,
         entity_type=entity.type,
         status=entity.status,
-        last_accessed_days_ago=int(days),
+        last_accessed_days_ago=int(stale.days),
         access_count=entity.access_count,
         observation_count=len(portrait.observations),
     )
 
 
-def _large(portrait: Portrait) -> LargeEntity:
+def _large(portrait: Portrait, cut: Cut) -> LargeEntity:
     return LargeEntity(
         entity_name=portrait.name,
         entity_type=portrait.entity.type,

@@ -13,6 +13,7 @@ from lore.engine import Lore
 from lore.engine.nodes import Bond, Nodes
 from lore.engine.portrait import ENTITY, Portrait
 from lore.errors import Invalid, NotFound, Unavailable
+from lore.surfaces.answers import outdated
 from lore.surfaces.base import Resource, Surface
 from lore.text import preview
 
@@ -131,12 +132,25 @@ def refuse_other_kinds(lore: Lore, *names: str) -> None:
 
 
 @contextmanager
-def entity_wanted() -> Iterator[None]:
+def entity_wanted(lore: Lore) -> Iterator[None]:
     """What the verbs say about an unknown name, in this dialect's words."""
     try:
         yield
     except NotFound as unknown:
-        raise NotFound(f"Entity not found: {preview(str(unknown), 200)}") from None
+        raise NotFound(not_found(lore, str(unknown))) from None
+
+
+def not_found(lore: Lore, *names: str) -> str:
+    """The sentence about unknown names; of a memory that was replaced it says by what, and when."""
+    return f"Entity not found: {', '.join(_unknown(lore, name) for name in names)}"
+
+
+def _unknown(lore: Lore, name: str) -> str:
+    old = lore.graph.replaced_as(name)
+    mark = outdated(lore, [old]).get(old.id, {}).get("replaced_by") if old else None
+    if mark is None:
+        return preview(name, 200)
+    return f"{preview(name, 200)} (replaced by {mark['label']!r}, id {mark['id']}, on {mark['date']})"
 
 
 @contextmanager

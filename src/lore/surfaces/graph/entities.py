@@ -1,24 +1,30 @@
 """The tools that make, extend and remove entities."""
 
 from collections.abc import Sequence
-from typing import Annotated, NotRequired
+from typing import Annotated, Any, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
 from lore.engine import Lore
 from lore.engine.observe import DEFAULT_TYPE, Subject
+from lore.engine.portrait import ENTITY
 from lore.errors import Invalid
+from lore.model import Memory
+from lore.surfaces.answers import Cut, fit
 from lore.surfaces.base import Reply
 from lore.surfaces.graph.dialect import (
     GRAPH,
-    Entity,
     EntityName,
     check_count,
     check_observations,
-    entity_of,
     entity_wanted,
+    not_found,
 )
+from lore.surfaces.graph.showing import WHOLE, echo, fit_entities, noted
+from lore.text import preview
+
+KEPT = "they were kept all the same"
 
 
 class EntityInput(TypedDict):
@@ -39,7 +45,8 @@ class Deletion(TypedDict):
 
 
 class EntitiesAnswer(TypedDict):
-    entities: list[Entity]
+    entities: list[dict[str, Any]]
+    notes: NotRequired[list[str]]
 
 
 class Added(TypedDict):
@@ -48,8 +55,9 @@ class Added(TypedDict):
 
 
 class AddAnswer(TypedDict):
-    entity: Entity | None
+    entity: dict[str, Any] | None
     results: list[Added]
+    notes: NotRequired[list[str]]
 
 
 class DeleteEntitiesAnswer(TypedDict):
@@ -58,9 +66,10 @@ class DeleteEntitiesAnswer(TypedDict):
 
 
 class DeleteObservationsAnswer(TypedDict):
-    entity: Entity | None
+    entity: dict[str, Any] | None
     success: bool
     message: str
+    errors: list[str]
 
 
 @GRAPH.tool(title="Create or extend entities", answer=EntitiesAnswer)
@@ -85,7 +94,8 @@ def create_entities(
         ]
     )
     last = {portrait.entity.id: portrait for portrait in portraits}
-    return Reply(EntitiesAnswer(entities=[entity_of(portrait) for portrait in last.values()]))
+    fitted = fit_entities(list(last.values()), {}, lore.tuning.answer_tokens)
+    return Reply(noted({"entities": fitted.entries}, fitted.notes(KEPT)))
 
 
 @GRAPH.tool(title="Add observations", answer=AddAnswer)
@@ -105,13 +115,17 @@ def add_observations(
     ]
     if supersedes is not None and len(subjects) != 1:
         raise Invalid("supersedes goes with observations for one entity")
-    with entity_wanted():
+    with entity_wanted(lore):
         portraits = lore.graph.observe(subjects)
-    results = [
-        Added(entityName=subject.name, addedObservations=[added.content for added in portrait.added])
-        for subject, portrait in zip(subjects, portraits, strict=True)
-    ]
-    return Reply(AddAnswer(entity=entity_of(portraits[-1]) if portraits else None, results=results))
+    added = [(subject.name, portrait.added) for subject, portrait in zip(subjects, portraits, strict=True)]
+    fitted = fit(added, _added, query="", budget_tokens=lore.tuning.answer_tokens, rest=WHOLE)
+    answer = {"entity": echo(portraits[-1], lore) if portraits else None, "results": fitted.entries}
+    return Reply(noted(answer, fitted.notes(KEPT)))
+
+
+def _added(item: tuple[str, Sequence[Memory]], cut: Cut) -> Added:
+    name, observations = item
+    return Added(entityName=name, addedObservations=[cut(added.content) for added in observations])
 
 
 def _additions(observations: Sequence[str | Addition], name: str | None) -> list[tuple[str, tuple[str, ...]]]:
@@ -141,7 +155,7 @@ def delete_entities(
     gone = set(lore.forget([entity.id for entity in known.values()]))
     names = list(dict.fromkeys(entityNames))
     deleted = [name for name in names if name in known and known[name].id in gone]
-    errors = [f"Entity not found: {name}" for name in names if name not in deleted]
+    errors = [not_found(lore, name) for name in names if name not in deleted]
     return Reply(DeleteEntitiesAnswer(deleted=deleted, errors=errors))
 
 
@@ -152,7 +166,7 @@ def delete_observations(
     observations: Annotated[list[str] | None, Field(description="Exact texts.")] = None,
     deletions: Annotated[list[Deletion] | None, Field(description="For several entities at once.")] = None,
 ) -> Reply:
-    """Delete observations by their exact text; unknown texts are ignored."""
+    """Delete observations by their exact text; errors lists those that were not found."""
     if deletions is None and (name is None or observations is None):
         raise Invalid("Give name and observations, or deletions")
     if deletions is not None and (name is not None or observations is not None):
@@ -160,8 +174,38 @@ def delete_observations(
     wanted = deletions or [Deletion(entityName=name or "", observations=observations or [])]
     check_count("entities", wanted)
     subjects = [Subject(name=one["entityName"], observations=tuple(one["observations"])) for one in wanted]
-    with entity_wanted():
+    errors = _unknown(subjects, lore)
+    with entity_wanted(lore):
         portraits = lore.graph.retract(subjects, strict=deletions is None)
-    entity = entity_of(portraits[name]) if name is not None and name in portraits else None
-    message = "Observations deleted successfully"
-    return Reply(DeleteObservationsAnswer(entity=entity, success=True, message=message))
+    entity = echo(portraits[name], lore) if name is not None and name in portraits else None
+    asked = sum(len(set(subject.observations)) for subject in subjects)
+    gone = asked - sum(len(texts) for _, texts in errors)
+    sentences = [error for error, _ in errors]
+    message = f"{gone} of {asked} observations deleted" if errors else "Observations deleted successfully"
+    return Reply(
+        DeleteObservationsAnswer(
+            entity=entity, success=gone > 0 or not errors, message=message, errors=sentences
+        )
+    )
+
+
+def _unknown(subjects: Sequence[Subject], lore: Lore) -> list[tuple[str, list[str]]]:
+    """Sentences about the names and texts that are not there to be deleted, each with those texts."""
+    known = lore.graph.named([subject.name for subject in subjects])
+    errors = []
+    for subject in subjects:
+        memory = known.get(subject.name)
+        there = _texts_of(memory, lore) if memory else set()
+        missing = [text for text in dict.fromkeys(subject.observations) if text not in there]
+        if memory is None:
+            errors.append((not_found(lore, subject.name), missing))
+        elif missing:
+            texts = ", ".join(repr(preview(text, 80)) for text in missing)
+            errors.append((f"Observation not found in {preview(subject.name, 80)!r}: {texts}", missing))
+    return errors
+
+
+def _texts_of(memory: Memory, lore: Lore) -> set[str]:
+    """The texts that delete_observations takes for a memory: of its observations, and its own."""
+    own = set() if memory.kind == ENTITY else {memory.content}
+    return own | {observation.content for observation in lore.graph.past_of(memory)}

@@ -1,6 +1,6 @@
 """The tools for reflections: prose about an entity, a relation, a session, or everything."""
 
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Any, Literal, NotRequired, get_args
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -10,8 +10,10 @@ from lore.engine.nodes import is_node
 from lore.engine.ponder import Thought, thought_of
 from lore.errors import Invalid, NotFound
 from lore.model import Draft
+from lore.surfaces.answers import Cut, fit
 from lore.surfaces.base import Reply
 from lore.surfaces.graph.dialect import GRAPH, check_query, model_wanted, stamp
+from lore.surfaces.graph.showing import noted
 
 Target = Literal["entity", "session", "relation", "global"]
 SHORT = 200
@@ -27,16 +29,13 @@ class Reflection(TypedDict):
     created_at: str
 
 
-class Found(Reflection):
-    score: float
-
-
 class ReflectionAnswer(TypedDict):
     result: Reflection
 
 
 class ReflectionsAnswer(TypedDict):
-    results: list[Found]
+    results: list[dict[str, Any]]
+    notes: NotRequired[list[str]]
 
 
 @GRAPH.tool(title="Add a reflection", answer=ReflectionAnswer)
@@ -69,11 +68,14 @@ def search_reflections(
     target_type: Annotated[Target | None, Field(description="Only about this.")] = None,
     limit: Annotated[int, Field(description="1 to 50.")] = 10,
 ) -> Reply:
-    """Find reflections by meaning and words, within author, mood and target type."""
+    """Find reflections by meaning and words, within author, mood and target type. Long ones are cut; with
+    limit=1 the best comes whole."""
     check_query(query, limit)
     with model_wanted():
         thoughts = lore.graph.ponder(query, author, mood, target_type, limit)
-    return Reply(ReflectionsAnswer(results=[_found(thought) for thought in thoughts]))
+    budget = lore.tuning.answer_tokens if limit > 1 else 0
+    fitted = fit(thoughts, _found, query=query, budget_tokens=budget, rest="search with limit=1 for all")
+    return Reply(noted({"results": fitted.entries}, fitted.notes("ask for fewer, or more precisely")))
 
 
 def _check_target(lore: Lore, target_type: str, target_id: int | None) -> None:
@@ -107,5 +109,6 @@ def _reflection(thought: Thought) -> Reflection:
     )
 
 
-def _found(thought: Thought) -> Found:
-    return Found(**_reflection(thought), score=round(thought.score, 6))
+def _found(thought: Thought, cut: Cut) -> dict[str, Any]:
+    shown = {**_reflection(thought), "score": round(thought.score, 6)}
+    return shown | {"content": cut(thought.memory.content)}

@@ -10,7 +10,7 @@ from lore.engine import relate as relating
 from lore.engine.relate import Related
 from lore.errors import Invalid, NotFound
 from lore.surfaces.base import Reply
-from lore.surfaces.graph.dialect import GRAPH, check_count, stamp
+from lore.surfaces.graph.dialect import GRAPH, check_count, not_found, stamp
 
 Source = Annotated[str, Field(description="Name of the entity that it starts from.")]
 Target = Annotated[str, Field(description="Name of the entity that it leads to.")]
@@ -67,8 +67,8 @@ def create_relations(
 ) -> Reply:
     """Relate existing entities. contiene/parte_de also create their inverse; an ended one becomes active."""
     results = lore.graph.relate(_wanted(relations))
-    items = [_item(result) for result in results]
-    errors = [_missing(result) for result in results if result.missing]
+    items = [_item(result, lore) for result in results]
+    errors = [not_found(lore, *result.missing) for result in results if result.missing]
     return Reply(RelationsAnswer(relations=items, errors=errors))
 
 
@@ -128,10 +128,10 @@ def _triple(relation: relating.Relation) -> Triple:
     return {"from": relation.source, "to": relation.target, "relationType": relation.type}
 
 
-def _item(result: Related) -> RelationItem:
+def _item(result: Related, lore: Lore) -> RelationItem:
     relation = result.relation
     if result.missing:
-        return {"error": _missing(result)}
+        return {"error": not_found(lore, *result.missing)}
     item: RelationItem = {"from": relation.source, "to": relation.target, "relationType": relation.type}
     if result.link is not None:
         item["id"] = result.link.alias
@@ -140,10 +140,6 @@ def _item(result: Related) -> RelationItem:
     if result.known:
         item["error"] = "Relation already exists"
     return item
-
-
-def _missing(result: Related) -> str:
-    return f"Entity not found: {', '.join(result.missing)}"
 
 
 def _not_deleted(result: Related) -> str:

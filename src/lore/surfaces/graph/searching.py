@@ -1,6 +1,5 @@
 """The tools that find entities: by text, by name, by meaning, or all of them."""
 
-from collections.abc import Sequence
 from typing import Annotated, Any, NotRequired
 
 from pydantic import Field
@@ -12,30 +11,39 @@ from lore.engine.nodes import Nodes
 from lore.engine.ponder import Thought
 from lore.engine.portrait import GENERIC_KIND, SIMILAR, Portrait
 from lore.model import Link, Memory
-from lore.surfaces.answers import FETCH_FACTOR, Cut, Outdated, fit, fit_list, outdated
+from lore.surfaces.answers import FETCH_FACTOR, Cut, cost, fit
 from lore.surfaces.base import Reply
 from lore.surfaces.graph.dialect import (
     GRAPH,
-    Entity,
     Relation,
     check_count,
     check_query,
     entity_of,
     model_wanted,
-    relation_of,
     stamp,
 )
-from lore.text import terms, words
+from lore.surfaces.graph.showing import (
+    MOST_OBSERVATIONS,
+    WHOLE,
+    Newer,
+    entity_shown,
+    fit_entities,
+    fit_relations,
+    graph_answer,
+    marks,
+    newer_than,
+    noted,
+)
 
-MOST_OBSERVATIONS = 20
-"""Observations of one entity that a search shows; `observations_omitted` counts the others."""
-WHOLE = "open_nodes shows all of it"
 ADVICE = "ask for fewer, or more precisely"
+OF_THE_GRAPH = "search_nodes and search_semantic find them, open_nodes shows one whole"
+MOST_RELATIONS = 20
+"""Relations of each of several opened entities, if there is no room for all."""
 NOTHING = "Nothing relevant is known about this."
 
 
 class GraphAnswer(TypedDict):
-    entities: list[Entity]
+    entities: list[dict[str, Any]]
     relations: list[Relation]
     omitted: int
     notes: NotRequired[list[str]]
@@ -116,15 +124,16 @@ def search_nodes(lore: Lore, query: Annotated[str, Field(description="At most 50
     """Find entities whose name, type or observations contain the text, whatever the case."""
     check_query(query)
     nodes = lore.graph.containing(query) if query.strip() else Nodes(portraits=(), bonds=())
+    newer, budget = newer_than(nodes.portraits, lore), lore.tuning.answer_tokens
+    relations, left = fit_relations(nodes.bonds, budget)
     fitted = fit(
         nodes.portraits,
-        lambda portrait, cut: _found(portrait, query, cut),
+        lambda portrait, cut: entity_shown(portrait, newer, query, cut),
         query=query,
-        budget_tokens=lore.tuning.answer_tokens,
+        budget_tokens=left,
         rest=WHOLE,
     )
-    answer = {**_graph(nodes), "entities": fitted.entries}
-    return Reply(_noted(answer, fitted.notes(ADVICE)))
+    return Reply({**graph_answer(fitted, relations, budget, ADVICE), "omitted": nodes.omitted})
 
 
 @GRAPH.tool(title="Open entities", answer=OpenAnswer)
@@ -135,23 +144,30 @@ def open_nodes(
     include_superseded: Annotated[bool, Field(description="Also outdated observations.")] = False,
     detailed: Annotated[bool, Field(description="With ids, ended relations and reflections.")] = False,
 ) -> Reply:
-    """Read entities by exact name, with their observations; unknown names are left out. Counts as use."""
+    """Read entities by exact name, with their observations; unknown names are left out. One alone comes
+    whole. Counts as use."""
     check_count("names", names)
-    nodes = lore.graph.opened(names)
+    nodes = lore.graph.opened(names, replaced=True)
     shown = [_chosen(portrait, kinds, include_superseded, lore) for portrait in nodes.portraits]
-    newer = _newer(shown, lore)
+    newer = newer_than(shown, lore)
     items = _detailed(shown, lore) if detailed else [_node(portrait) for portrait in shown]
-    marked = [_marked(item, portrait, newer) for item, portrait in zip(items, shown, strict=True)]
+    marked = [{**item, **marks(p.statements, newer)} for item, p in zip(items, shown, strict=True)]
     budget = FETCH_FACTOR * lore.tuning.answer_tokens if len(marked) > 1 else 0
-    fitted = fit_list(marked, budget)
-    answer = {"entities": fitted.entries, "relations": [relation_of(bond) for bond in nodes.bonds]}
-    return Reply(_noted(answer, fitted.notes("open fewer at a time")))
+    if budget and cost(marked) > budget:
+        marked = [_trimmed(node) for node in marked]
+    relations, left = fit_relations(nodes.bonds, budget)
+    fitted = fit(marked, _shortened, query="", budget_tokens=left, rest="open it alone for all")
+    return Reply(graph_answer(fitted, relations, budget, "open fewer at a time"))
 
 
 @GRAPH.tool(title="Read the whole graph", answer=GraphAnswer, read_only=True)
 def read_graph(lore: Lore) -> Reply:
-    """Read all entities and relations, and the newest memories of other tools. Large: prefer a search."""
-    return Reply(_graph(lore.graph.everything()))
+    """Read all entities and relations, and the newest memories of other tools, as far as they fit. Large:
+    prefer a search."""
+    nodes, budget = lore.graph.everything(), FETCH_FACTOR * lore.tuning.answer_tokens
+    relations, left = fit_relations(nodes.bonds, budget)
+    fitted = fit_entities(nodes.portraits, newer_than(nodes.portraits, lore), left)
+    return Reply({**graph_answer(fitted, relations, budget, OF_THE_GRAPH), "omitted": nodes.omitted})
 
 
 @GRAPH.tool(title="Search by meaning", answer=SemanticAnswer)
@@ -164,56 +180,22 @@ def search_semantic(
     check_query(query, limit)
     with model_wanted():
         found = lore.graph.associate(query, limit)
-    newer = _newer([association.portrait for association in found], lore)
+    newer = newer_than([association.portrait for association in found], lore)
     fitted = fit(
         found,
-        lambda association, cut: _marked(_result(association, query, cut), association.portrait, newer),
+        lambda association, cut: _result(association, newer, query, cut),
         query=query,
         budget_tokens=lore.tuning.answer_tokens if limit > 1 else 0,
         rest=WHOLE,
     )
     notes = fitted.notes(ADVICE) if found else [NOTHING]
-    return Reply(_noted({"results": fitted.entries}, notes))
+    return Reply(noted({"results": fitted.entries}, notes))
 
 
-def _graph(nodes: Nodes) -> GraphAnswer:
-    return GraphAnswer(
-        entities=[entity_of(portrait) for portrait in nodes.portraits],
-        relations=[relation_of(bond) for bond in nodes.bonds],
-        omitted=nodes.omitted,
-    )
-
-
-def _noted(answer: dict[str, Any], notes: Sequence[str]) -> dict[str, Any]:
-    return answer | ({"notes": list(notes)} if notes else {})
-
-
-def _newer(portraits: Sequence[Portrait], lore: Lore) -> dict[str, Outdated]:
-    return outdated(lore, [memory for portrait in portraits for memory in portrait.statements])
-
-
-def _marked(entry: Any, portrait: Portrait, newer: dict[str, Outdated]) -> Any:
-    """The entry, with the observations that something newer replaces or updates."""
-    marks = [{"observation": m.content, **newer[m.id]} for m in portrait.statements if m.id in newer]
-    return entry | ({"outdated": marks} if marks else {})
-
-
-def _found(portrait: Portrait, query: str, cut: Cut) -> dict[str, Any]:
-    """An entity as a search shows it: with the observations that share most words with the query."""
-    entity = entity_of(portrait)
-    texts = entity["observations"]
-    wanted = set(terms(query))
-    shares = [len(wanted.intersection(words(text))) for text in texts]
-    best = sorted(range(len(texts)), key=lambda at: (-shares[at], -at))[:MOST_OBSERVATIONS]
-    omitted = len(texts) - len(best)
-    shown = {**entity, "observations": [cut(texts[at]) for at in sorted(best)]}
-    return shown | ({"observations_omitted": omitted} if omitted else {})
-
-
-def _result(association: Association, query: str, cut: Cut) -> dict[str, Any]:
+def _result(association: Association, newer: Newer, query: str, cut: Cut) -> dict[str, Any]:
     """distance: unless only words found it. rrf_score: unless only meaning was searched."""
     scoring, distance, fused = association.scoring, association.distance, association.fused
-    result = _found(association.portrait, query, cut) | {
+    result = entity_shown(association.portrait, newer, query, cut) | {
         "limbic_score": round(association.score, 4),
         "scoring": Scoring(
             importance=round(scoring.importance, 4),
@@ -245,6 +227,31 @@ def _node(portrait: Portrait) -> Node:
         status=entity["status"],
         observations=list(entity["observations"]),
     )
+
+
+def _trimmed(node: dict[str, Any]) -> dict[str, Any]:
+    """The newest observations and the first relations of a node, and how many more there are."""
+    texts, relations = node["observations"], node.get("relations", [])
+    omitted = {
+        "observations_omitted": len(texts) - MOST_OBSERVATIONS,
+        "relations_omitted": len(relations) - MOST_RELATIONS,
+    }
+    return {
+        **node,
+        "observations": texts[-MOST_OBSERVATIONS:],
+        **({"relations": relations[:MOST_RELATIONS]} if relations else {}),
+        **{name: count for name, count in omitted.items() if count > 0},
+    }
+
+
+def _shortened(node: dict[str, Any], cut: Cut) -> dict[str, Any]:
+    """A node whose texts are cut; ids and all else stay."""
+    texts = [
+        cut(item) if isinstance(item, str) else {**item, "content": cut(item["content"])}
+        for item in node["observations"]
+    ]
+    thoughts = [{**item, "content": cut(item["content"])} for item in node.get("reflections", ())]
+    return node | {"observations": texts} | ({"reflections": thoughts} if thoughts else {})
 
 
 def _detailed(portraits: list[Portrait], lore: Lore) -> list[Node]:

@@ -9,9 +9,10 @@ from typing_extensions import TypedDict
 from lore.engine import Lore
 from lore.engine.relate import INVERSES
 from lore.engine.split import CONTAINS, Analysis, Part, parts_of
-from lore.errors import NotFound
+from lore.surfaces.answers import Cut, Fitted, fit
 from lore.surfaces.base import Reply
 from lore.surfaces.graph.dialect import GRAPH, EntityName, check_count, entity_wanted, refuse_other_kinds
+from lore.surfaces.graph.showing import noted
 
 
 class Analysed(TypedDict):
@@ -30,6 +31,7 @@ class AnalysisAnswer(TypedDict):
 
 class CandidatesAnswer(TypedDict):
     candidates: list[Analysed]
+    notes: NotRequired[list[str]]
 
 
 class Original(TypedDict):
@@ -86,8 +88,9 @@ class ExecuteAnswer(TypedDict):
 def analyze_entity_split(lore: Lore, entity_name: EntityName) -> Reply:
     """Whether an entity has too many observations (Sesion 15, Proyecto 25, others 20), and its topics."""
     refuse_other_kinds(lore, entity_name)
-    with entity_wanted():
-        return Reply(AnalysisAnswer(analysis=_analysed(lore.graph.analyse(entity_name))))
+    with entity_wanted(lore):
+        analysis = lore.graph.analyse(entity_name)
+    return Reply(AnalysisAnswer(analysis=_fitted([analysis], lore).entries[0]))
 
 
 @GRAPH.tool(
@@ -99,10 +102,8 @@ def analyze_entity_split(lore: Lore, entity_name: EntityName) -> Reply:
 def propose_entity_split(lore: Lore, entity_name: EntityName) -> Reply:
     """Propose how to split an entity by topic; proposal is null if there is no need. Changes nothing."""
     refuse_other_kinds(lore, entity_name)
-    try:
+    with entity_wanted(lore):
         analysis = lore.graph.analyse(entity_name)
-    except NotFound:
-        return Reply(ProposalAnswer(proposal=None, message=f"Entity not found: {entity_name}"))
     if not analysis.needed:
         return Reply(ProposalAnswer(proposal=None, message="Entity does not need splitting"))
     return Reply(ProposalAnswer(proposal=_proposal(analysis), message="Review, then execute_entity_split"))
@@ -122,7 +123,7 @@ def execute_entity_split(
         Part(name=one["name"], type=one.get("entity_type", ""), observations=tuple(one["observations"]))
         for one in approved_splits
     ]
-    with entity_wanted():
+    with entity_wanted(lore):
         done = lore.graph.split(entity_name, parts, parent_entity_name)
     return Reply(
         ExecuteAnswer(
@@ -139,11 +140,21 @@ def execute_entity_split(
 @GRAPH.tool(title="Find entities to split", answer=CandidatesAnswer, read_only=True)
 def find_split_candidates(lore: Lore) -> Reply:
     """All entities that need splitting, the most urgent first. Changes nothing."""
-    found = [_analysed(analysis) for analysis in lore.graph.candidates()]
-    return Reply(CandidatesAnswer(candidates=found))
+    fitted = _fitted(lore.graph.candidates(), lore)
+    return Reply(noted({"candidates": fitted.entries}, fitted.notes("split these first")))
 
 
-def _analysed(analysis: Analysis) -> Analysed:
+def _fitted(analyses: Sequence[Analysis], lore: Lore) -> Fitted[Analysed]:
+    return fit(
+        analyses,
+        _analysed,
+        query="",
+        budget_tokens=lore.tuning.answer_tokens,
+        rest="propose_entity_split shows all of it",
+    )
+
+
+def _analysed(analysis: Analysis, cut: Cut) -> Analysed:
     entity = analysis.portrait.entity
     return Analysed(
         entity_name=entity.title,
@@ -151,7 +162,7 @@ def _analysed(analysis: Analysis) -> Analysed:
         observation_count=analysis.count,
         threshold=analysis.threshold,
         needs_split=analysis.needed,
-        topics={topic: [m.content for m in group] for topic, group in analysis.topics.items()},
+        topics={topic: [cut(m.content) for m in group] for topic, group in analysis.topics.items()},
         split_score=round(analysis.score, 4),
     )
 

@@ -25,10 +25,10 @@ RELATIONS = (
 LINK_SCHEMA = {
     "type": "object",
     "properties": {
-        "source_memory_id": {"type": "string"},
-        "target_memory_id": {"type": "string"},
-        "relation_type": {"enum": list(RELATIONS)},
-        "reason": {"type": "string"},
+        "source_memory_id": {"type": "string", "description": "Id of a note."},
+        "target_memory_id": {"type": "string", "description": "Id of another note."},
+        "relation_type": {"enum": list(RELATIONS), "description": "Source to target."},
+        "reason": {"type": "string", "description": "Why."},
     },
 }
 """A new link as tools/list describes it; one that is wrong is an entry in `errors`, the others are kept."""

@@ -1,5 +1,6 @@
 """Keeping notes: lore_remember for one thought, lore_insert for many notes and links."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated, Any
@@ -30,6 +31,8 @@ from lore.text import clean, folded, listed, title_of
 REMEMBERED_SCORE = 7.0
 CORRECTS = "supersedes"
 """The relation type of a note to the one that it corrects."""
+LINKED_BY = "linked by "
+"""The beginning of the reason of an automatic link."""
 KNOWN_ALREADY = (
     "Nothing was saved: the note of this id says the same. If it does not, use lore_insert with force=true."
 )
@@ -38,7 +41,7 @@ LINK_FIELDS = frozenset({"source_memory_id", "target_memory_id", "relation_type"
 SourceType = Annotated[str, Field(description="observed, inferred, user_stated, consolidated or injected.")]
 Links = Annotated[
     list[Annotated[dict[str, Any], WithJsonSchema(LINK_SCHEMA)]],
-    Field(description="From one note to another; reason says why."),
+    Field(description="From one note to another."),
 ]
 OwnLinks = Annotated[
     list[dict[str, Any]], Field(description="Like lore_insert's links, without source_memory_id.")
@@ -250,13 +253,20 @@ def _tied_to_nearest(
     if not lore.tuning.auto_link_k:
         return None
     if known.updated is not None and known.updated.id not in besides:
-        reason = f"linked by {tool}: it corrects that note"
+        reason = f"{LINKED_BY}{tool}: it corrects that note"
         tie = Tie(source=memory.id, target=known.updated.id, type=CORRECTS, reason=reason)
         return lore.link([tie])[0]
-    nearest = known.nearest(lore.tuning.auto_link_threshold, besides)
+    nearest = known.nearest(lore.tuning.auto_link_threshold, {*besides, *_full(lore, known)})
     if nearest is None:
         return None
     weight = min(1.0, max(0.01, nearest.meaning))
-    reason = f"linked by {tool}: likeness {nearest.meaning:.2f}"
+    reason = f"{LINKED_BY}{tool}: likeness {nearest.meaning:.2f}"
     tie = Tie(source=memory.id, target=nearest.memory.id, type=RELATION, weight=weight, reason=reason)
     return lore.link([tie])[0]
+
+
+def _full(lore: Lore, known: Known) -> set[str]:
+    """The neighbours that `auto_link_k` notes are linked to already because they are alike."""
+    links = lore.links([match.memory.id for match in known.neighbours])
+    alike = Counter(li.target for li in links if li.type == RELATION and li.reason.startswith(LINKED_BY))
+    return {id for id, count in alike.items() if count >= lore.tuning.auto_link_k}
