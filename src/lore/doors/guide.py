@@ -30,13 +30,15 @@ This process now waits for a client on stdin. Press Ctrl-C to stop it; your data
 Clients need not wait for it: lore-mcp starts what it needs in the background and shares it."""
 OWN = """\
   Your data   {location}
-              {memories} memories. Nothing leaves this machine."""
+              {memories} memories. Nothing leaves this machine,
+              unless you choose a language model."""
 SAMPLE = """\
   Sample      {location}
               {memories} memories to try Lore with; this process serves them.
   Your data   {own}
               is kept apart: the sample never mixes with it. The commands
-              for clients use your data. Nothing leaves this machine."""
+              for clients use your data. Nothing leaves this machine,
+              unless you choose a language model."""
 
 
 def guide(status: Status) -> str:
