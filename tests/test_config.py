@@ -151,8 +151,26 @@ def test_the_example_files_of_the_systems_that_lore_takes_over_from_load_as_they
     text: str, unused: list[str], tmp_path: Path
 ) -> None:
     config = load(write(tmp_path, text))
-    assert config == Config(data_dir=tmp_path, db_path=Path.home() / ".lore" / "memory.db")
+    database = Path.home() / ".lore" / "memory.db"
+    assert config == Config(data_dir=tmp_path, db_path=database, llm_backend="anthropic")
     assert [warning.partition(": ")[2].split(" is not used")[0] for warning in config.warnings] == unused
+
+
+@pytest.mark.parametrize(
+    ("text", "variable", "backend"),
+    [
+        ("[claude]\nextraction_model = 'm'\n", "", "anthropic"),
+        ("[claude]\nextraction_model = 'm'\n[llm]\nbackend = 'none'\n", "", "none"),
+        ("[claude]\nextraction_model = 'm'\n", "openai", "openai"),
+        ("[llm]\nextraction_model = 'm'\n", "", ""),
+        ("", "", ""),
+    ],
+)
+def test_a_claude_section_chooses_anthropic_unless_a_backend_is_named(
+    text: str, variable: str, backend: str, tmp_path: Path
+) -> None:
+    env = write(tmp_path, text) | {"ANTHROPIC_API_KEY": "k"}
+    assert load(env | ({"LORE_LLM_BACKEND": variable} if variable else {})).llm_backend == backend
 
 
 def test_a_variable_that_looks_like_a_typing_error_is_warned_of_and_any_other_is_not(tmp_path: Path) -> None:

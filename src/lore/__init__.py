@@ -2,6 +2,8 @@
 
 from importlib import import_module
 
+from lore.environment import switch_off_telemetry
+
 TYPE_CHECKING = False  # what type checkers take for true; the module that has it is not light
 if TYPE_CHECKING:
     from lore.connecting import connect
@@ -33,6 +35,8 @@ __all__ = [
     "Unavailable",
     "connect",
 ]
+
+switch_off_telemetry()
 
 
 def __getattr__(name: str) -> object:

@@ -76,8 +76,8 @@ class Sleeping(Tuning):
     similarity_threshold: how alike two roots are to become one, or to be linked. edge_decay_days: in how many
     days without use a link loses a twentieth of its weight; 0: never. prune:
     whether faded memories may go, unused ones after twice prune_age_days, others after three times as long.
-    llm_daily_tokens, llm_daily_dollars: what a day may take; 0: without limit. llm_prices: of models by name,
-    in dollars for a million tokens in and out.
+    llm_backend: the kind of language model; empty: none. llm_daily_tokens, llm_daily_dollars: what a day may
+    take; 0: without limit. llm_prices: of models by name, in dollars for a million tokens in and out.
     """
 
     consolidation_interval: float = 7200.0
@@ -91,7 +91,7 @@ class Sleeping(Tuning):
     prune: bool = False
     prune_age_days: float = 30.0
     min_relevance_prune: float = 0.02
-    llm_backend: str = "auto"
+    llm_backend: str = ""
     llm_base_url: str = ""
     api_key_env: str = "ANTHROPIC_API_KEY"
     extraction_model: str = "claude-sonnet-4-20250514"
@@ -241,6 +241,7 @@ def _file(path: Path) -> tuple[dict[str, _Given], list[str]]:
         ) from error
     values: dict[str, _Given] = {}
     warnings = []
+    chosen: _Given | None = None
     for key, value in _flat(tree, "").items():
         name = FILE_KEYS.get(key, key)
         if key in UNUSED:
@@ -252,6 +253,10 @@ def _file(path: Path) -> tuple[dict[str, _Given], list[str]]:
             )
         else:
             values[name] = _Given(f"{path}: {key}", _beside(path, value) if name in PATHS else value)
+            if key.startswith("claude."):
+                chosen = _Given(f"{path}: [claude]", "anthropic")
+    if chosen is not None:
+        values.setdefault("llm_backend", chosen)
     return _by_field(values), warnings
 
 

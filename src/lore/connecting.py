@@ -21,6 +21,9 @@ from lore.llm.unusable import UnusableModel
 from lore.ranking.policy import RANKINGS, REFERENCE, Policy
 from lore.store import BACKENDS, Store
 
+BASE_URL_VARIABLE = "ANTHROPIC_BASE_URL"
+"""Anthropic's own clients read it too; a `base_url` in the settings comes first."""
+
 logger = logging.getLogger(__name__)
 
 
@@ -87,7 +90,7 @@ def _thinking(config: Sleeping) -> Settings:
     """What a user has set about language models."""
     return Settings(
         backend=config.llm_backend,
-        base_url=config.llm_base_url,
+        base_url=_base_url(config),
         api_key_env=config.api_key_env,
         extraction_model=config.extraction_model,
         compression_model=config.compression_model,
@@ -98,6 +101,13 @@ def _thinking(config: Sleeping) -> Settings:
         command=config.llm_command,
         prices={name: Price(tokens_in=read, tokens_out=written) for name, read, written in config.llm_prices},
     )
+
+
+def _base_url(config: Sleeping) -> str:
+    """The address of the language model's server; empty: the one that its backend has by default."""
+    if config.llm_base_url or config.llm_backend != "anthropic":
+        return config.llm_base_url
+    return of_clients((BASE_URL_VARIABLE,)).get(BASE_URL_VARIABLE, "")
 
 
 def _tuned(tuning: Tuning) -> dict[str, Policy]:

@@ -11,6 +11,17 @@ SESSION = ("CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID")
 FRUGAL = {"MALLOC_ARENA_MAX": "2", "OPENBLAS_NUM_THREADS": "1"}
 """What keeps a resident process small; both are read when its libraries are loaded."""
 
+NO_TELEMETRY = {"ORT_DISABLE_TELEMETRY": "1"}
+"""Variables that keep libraries from reporting to their makers; read when the libraries are loaded."""
+
+
+def switch_off_telemetry() -> None:
+    """Set `NO_TELEMETRY` for this process and its children, whatever was set before.
+
+    The package does this when it is imported, so before it loads any other library.
+    """
+    os.environ.update(NO_TELEMETRY)
+
 
 def variables() -> dict[str, str]:
     """The variables that speak to Lore; an empty one says nothing."""

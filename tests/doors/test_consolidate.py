@@ -6,6 +6,7 @@ import os
 import pty
 import re
 import signal
+import socket
 import stat
 import subprocess
 from collections.abc import Callable, Iterable
@@ -81,7 +82,7 @@ def test_each_phase_is_a_line_with_what_it_did(run: Command) -> None:
     assert phases == [*PHASES, "language"]
     assert re.match(r"digest +\d+\.\d s  2 conversations digested, \d+ memories gained$", lines[0])
     assert lines[1].startswith("    “")
-    assert lines[-1] == "language model  none needed: works by rules"
+    assert lines[-1] == "language model  none: works by rules; [llm] backend in config.toml chooses one"
     again = run("consolidate").stdout
     assert re.search(r"^digest +\d+\.\d s  nothing to do$", again, re.M)
 
@@ -248,6 +249,27 @@ def test_a_language_model_that_fails_is_a_remark(run: Command, model: Path) -> N
     assert "tried 1 of 5 times" in run("staged").stdout
 
 
+def test_a_model_that_cannot_be_reached_gives_way_to_the_rules_wherever_one_looks(
+    run: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        url = f"http://127.0.0.1:{closed.getsockname()[1]}"
+    monkeypatch.setenv("LORE_LLM_BACKEND", "anthropic")
+    monkeypatch.setenv("LORE_LLM_TIMEOUT_SECS", "0.4")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "k")
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", url)
+    assert f"{url}/v1/messages" in run("status").stdout
+    assert run.document("consolidate", "--dry-run")["fallback"].startswith(f"{url}/v1/messages cannot be")
+    result = run("consolidate")
+    assert "2 conversations digested" in result.stdout
+    assert "could not be asked, so it worked by rules" in " ".join(result.stdout.split())
+    assert "the rules do its work" in " ".join(result.stderr.split())
+    status = run.document("status")
+    assert status["last_run"]["fallback"].startswith(f"{url}/v1/messages cannot be reached")
+    assert status["language_model"]["address"] == f"{url}/v1/messages"
+    assert re.search(r"^by rules, because +http://127", run("status").stdout, re.M)
+
+
 # --- as a process
 def test_somebody_who_looks_sees_how_far_it_is(run: Command) -> None:
     ours, theirs = pty.openpty()
@@ -291,6 +313,6 @@ def test_it_works_beside_a_daemon(monkeypatch: pytest.MonkeyPatch) -> None:
             assert "1 conversation digested" in run("consolidate").stdout
             assert re.search(r"^to digest +nothing$", run("status").stdout, re.M)
             assert re.search(r"^which brought +1 conversation digested", run("status").stdout, re.M)
-            assert re.search(r"^language model +none needed: works by rules$", run("status").stdout, re.M)
+            assert re.search(r"^language model +none: works by rules; \[llm", run("status").stdout, re.M)
             assert re.search(r"^last consolidation +\d{4}-", run("daemon", "status").stdout, re.M)
             assert run.document("daemon", "status")["staged_turns"] == 0

@@ -23,13 +23,14 @@ from lore.doors.state import State
 from lore.embed.hashing import HashEmbedder
 from lore.engine.nights import ATTEMPTS, DIGEST, runs
 from lore.errors import Unavailable
-from lore.llm.base import Prompt, Refused
+from lore.llm.base import OverBudget, Prompt
 from lore.llm.scripted import ScriptedModel
 from lore.model import SESSION, Cause, Draft, Filter
 from lore.transcripts.sources import SOURCES
 from lore.vectors import Vectors
 from tests.doors.resident import SECONDS, SETTINGS, Agent, a_place, short_folder, until, writers_waiting
 from tests.doors.test_daemon import dozes, status
+from tests.llm.serving import misbehaving
 
 INTERVAL = 7200.0
 FRAGMENTS = Filter(kinds=frozenset({"fragment"}))
@@ -161,8 +162,8 @@ def test_a_language_model_that_is_away_keeps_nobody_awake(
     """The conversation is as it was; but it is not tried again and again before dozing."""
     converse(lore, tmp_path, "ferry")
 
-    def away(prompt: Prompt) -> Refused:
-        return Refused("no credit is left", general=True)
+    def away(prompt: Prompt) -> OverBudget:
+        return OverBudget("no credit is left", resumes=None)
 
     nights = Nights(replace(lore, model=ScriptedModel(away)))
     assert nights.keeps_awake()
@@ -289,6 +290,7 @@ def test_what_a_language_model_answers_arrives(lore: Lore, tmp_path: Path) -> No
     assert language_models(thinking) == {
         "extraction": "scripted-extraction",
         "compression": "scripted-compression",
+        "address": "a script",
     }
     assert language_models(lore) is None
 
@@ -342,6 +344,20 @@ def test_what_was_said_becomes_a_tree_without_anybody_asking(home: Path, place: 
     assert (told["staged_turns"], told["language_model"]) == (0, None)
     assert stop(place)
     assert "sessions_digested 1" in Path(place.log).read_text()
+
+
+def test_a_daemon_whose_model_cannot_be_asked_digests_by_rules_and_logs_why(
+    home: Path, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written(transcripts(home), "ferry")
+    monkeypatch.setenv("LORE_LLM_BACKEND", "anthropic")
+    with Agent(place, LORE_SURFACES="tree") as agent:
+        agent.greet()
+        until(lambda: agent.call("list_roots")["roots"])
+    assert stop(place)
+    log = Path(place.log).read_text()
+    assert "there is no API key: set the variable ANTHROPIC_API_KEY" in log
+    assert "; the rules do its work" in log
 
 
 @pytest.fixture
@@ -400,10 +416,16 @@ def test_a_stop_in_the_middle_is_clean(home: Path, place: Place) -> None:
 
 @pytest.mark.parametrize("name", ["SOME_KEY", "LORE_SOME_KEY"])
 def test_it_sees_the_key_that_its_starter_has(
-    place: Place, name: str, monkeypatch: pytest.MonkeyPatch
+    home: Path, place: Place, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("LORE_LLM_BACKEND", "auto")
-    monkeypatch.setenv("LORE_API_KEY_ENV", name)
-    monkeypatch.setenv(name, "a secret")
-    start(place)
-    assert status(place)["language_model"]["extraction"] == Sleeping().extraction_model
+    written(transcripts(home), "ferry")
+    with misbehaving() as server:
+        situation = server("useful")
+        monkeypatch.setenv("LORE_LLM_BACKEND", "anthropic")
+        monkeypatch.setenv("LORE_LLM_BASE_URL", situation.url)
+        monkeypatch.setenv("LORE_API_KEY_ENV", name)
+        monkeypatch.setenv(name, "a secret")
+        start(place)
+        [request, *_] = until(situation.requests)
+        assert "a secret" in str(request["headers"])
+        assert status(place)["language_model"]["extraction"] == Sleeping().extraction_model

@@ -16,10 +16,11 @@ from tests.llm.serving import Server
 QUESTION = Prompt(system="", text="?")
 
 
-def test_without_a_key_there_is_none_and_with_one_there_is_claude() -> None:
-    assert language_model(Settings()) is None
-    model = language_model(Settings(), "key")
+def test_a_key_alone_chooses_no_model() -> None:
+    assert language_model(Settings(), "key") is None
+    model = language_model(Settings(backend="anthropic"), "key")
     assert model is not None
+    assert model.address == "https://api.anthropic.com/v1/messages"
     assert model.model("extraction") == "claude-sonnet-4-20250514"
     assert model.model("compression") == "claude-haiku-4-5-20251001"
 
@@ -50,7 +51,7 @@ def test_settings_that_mean_no_model_are_told_to_whoever_asks() -> None:
 
 
 def test_an_unknown_backend_is_named_with_the_known_ones() -> None:
-    with pytest.raises(Invalid, match="unknown backend 'gpt'; known: anthropic, auto, command, none, openai"):
+    with pytest.raises(Invalid, match="unknown backend 'gpt'; known: anthropic, command, none, openai"):
         language_model(Settings(backend="gpt"))
 
 

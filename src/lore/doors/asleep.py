@@ -124,13 +124,14 @@ def regular(lore: Lore) -> str:
 
 
 def language_models(lore: Lore) -> dict[str, str] | None:
-    """What the language models are called that it asks, or the trouble with them; None if it asks none."""
+    """Names of the language models by role, and the address that gets the prompts; or the trouble with them.
+    None: no language model was chosen."""
     if lore.model is None:
         return None
     if isinstance(lore.model, UnusableModel):
         return {"trouble": lore.model.trouble}
     roles: tuple[Role, ...] = ("extraction", "compression")
-    return {role: lore.model.model(role) for role in roles}
+    return {role: lore.model.model(role) for role in roles} | {"address": lore.model.address}
 
 
 class _Hasty:
@@ -139,6 +140,10 @@ class _Hasty:
     def __init__(self, model: LanguageModel, ended: threading.Event) -> None:
         self._model = model
         self._ended = ended
+
+    @property
+    def address(self) -> str:
+        return self._model.address
 
     def model(self, role: Role) -> str:
         return self._model.model(role)

@@ -33,13 +33,15 @@ This process waits for a client on stdin. Ctrl-C stops it; your data stays.
 Clients do not need it: lore-mcp starts what it needs in the background."""
 OWN = """\
   Your data   {location}
-              {memories} memories. Nothing leaves this machine."""
+              {memories} memories. Nothing leaves this machine,
+              unless you choose a language model."""
 SAMPLE = """\
   Sample      {location}
               {memories} memories to try Lore with; this process serves them.
   Your data   {own}
               is kept apart: the sample never mixes with it. The commands
-              for clients use your data. Nothing leaves this machine."""
+              for clients use your data. Nothing leaves this machine,
+              unless you choose a language model."""
 INSTALL = """
   Put `lore` and `lore-mcp` on your path, from this folder
     {command}

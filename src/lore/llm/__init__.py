@@ -14,7 +14,7 @@ BACKENDS = {  # name -> where its class is; imported only when opened
     "openai": "lore.llm.openai:OpenAIModel",
     "command": "lore.llm.command:CommandModel",
 }
-AUTO, NONE = "auto", "none"
+NONE = "none"
 
 
 def language_model(
@@ -26,10 +26,10 @@ def language_model(
 ) -> Calling | None:
     """The language model of these settings, or None for none. `key`: what `settings.api_key_env` holds.
 
-    Nothing is contacted before the first question. A command is never chosen unasked: it would spend a
-    subscription that was not meant for this.
+    Only `settings.backend` chooses one: a key in the environment may be meant for another program. Nothing is
+    contacted before the first question.
     """
-    name = _chosen(settings, key)
+    name = _chosen(settings)
     if name == NONE:
         return None
     waiting = waiting or Waiting()
@@ -50,13 +50,11 @@ def language_model(
     )
 
 
-def _chosen(settings: Settings, key: str) -> str:
-    """The backend that is meant; Invalid if none can be."""
+def _chosen(settings: Settings) -> str:
+    """The name of the backend that the user chose, or NONE; Invalid if there is no such backend."""
     name = settings.backend
-    if name not in (AUTO, NONE, *BACKENDS):
-        raise Invalid(f"unknown backend {name!r}; known: {listed((AUTO, NONE, *BACKENDS))}")
-    if name != AUTO:
-        return name
-    if settings.base_url:
+    if name and name not in (NONE, *BACKENDS):
+        raise Invalid(f"unknown backend {name!r}; known: {listed((NONE, *BACKENDS))}")
+    if settings.base_url and not name:
         raise Invalid(f'base_url is {settings.base_url!r}, but whose? Set backend to "openai" or "anthropic"')
-    return "anthropic" if key else NONE
+    return name or NONE

@@ -23,6 +23,10 @@ class AnthropicModel:
             url=f"{root}/v1/messages", key=key, key_name=settings.api_key_env, headers=headers
         )
 
+    @property
+    def address(self) -> str:
+        return self._service.url
+
     def model(self, role: Role) -> str:
         return self._settings.model(role)
 

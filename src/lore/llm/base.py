@@ -26,7 +26,7 @@ class Price:
 class Settings:
     """What a user may choose. Of the two budgets, 0 means without limit."""
 
-    backend: str = "auto"
+    backend: str = ""
     base_url: str = ""
     api_key_env: str = DEFAULT_KEY_NAME
     extraction_model: str = "claude-sonnet-4-20250514"
@@ -83,6 +83,10 @@ class Reply:
 
 class LanguageModel(Protocol):
     """Answers prompts. Safe to share by threads; every call may be slow, may cost money, and may fail."""
+
+    @property
+    def address(self) -> str:
+        """The URL that prompts are sent to, or the command that reads them."""
 
     def model(self, role: Role) -> str:
         """The name of the model that answers prompts of this role."""

@@ -40,6 +40,10 @@ class Calling:
         self._waiting = waiting
         self.budget = budget
 
+    @property
+    def address(self) -> str:
+        return self._model.address
+
     def model(self, role: Role) -> str:
         return self._model.model(role)
 

@@ -57,6 +57,10 @@ class CommandModel:
         self._lock = Lock()
         self._offered: frozenset[str] | None = None
 
+    @property
+    def address(self) -> str:
+        return shlex.join(self._command)
+
     def model(self, role: Role) -> str:
         return self._settings.model(role)
 

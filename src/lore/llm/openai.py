@@ -35,6 +35,10 @@ class OpenAIModel:
         )
         self._form = (LIMITS[0], FORMATS[0])
 
+    @property
+    def address(self) -> str:
+        return self._service.url
+
     def model(self, role: Role) -> str:
         return self._settings.model(role)
 

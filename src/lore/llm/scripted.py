@@ -25,6 +25,10 @@ class ScriptedModel:
         self._answer = answers if callable(answers) else None
         self._left = [] if callable(answers) else list(answers)
 
+    @property
+    def address(self) -> str:
+        return "a script"
+
     def model(self, role: Role) -> str:
         return f"scripted-{role}"
 

@@ -9,6 +9,10 @@ class UnusableModel:
     def __init__(self, trouble: str) -> None:
         self.trouble = trouble
 
+    @property
+    def address(self) -> str:
+        return "nowhere"
+
     def model(self, role: Role) -> str:
         return "none"
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from lore import Lore
+from lore import Draft, Lore
 from lore.clock import Clock
 from lore.engine.consolidate.digest import FAILURES_IN_A_ROW, RETRY_SECONDS
 from lore.engine.consolidation import sleep
@@ -86,17 +86,35 @@ def test_turns_wait_longer_after_each_failure_and_at_last_for_a_person(
         UnusableModel("unknown backend 'gpt'"),
     ],
 )
-def test_what_is_no_fault_of_the_conversations_is_not_held_against_them(
+def test_a_model_that_cannot_be_asked_gives_way_to_the_rules_and_the_report_says_so(
     lore: Lore, told: Told, failing: Any, clock: Clock
 ) -> None:
-    several(told, 4)
-    for _ in range(ATTEMPTS + 1):
-        report = sleep(thinking(lore, failing))
-        assert len(report.remarks) == 1
-        clock.sleep(days=1)
-    assert [one.attempts for one in lore.staged()] == [0, 0, 0, 0]
-    sleep(thinking(lore, answering(topics=of_its_part)), DIGEST)
-    assert len(statements(lore)) == 4
+    rule = "We decided to use Postgres for the ferry service because it has row level security."
+    told(rule, "Noted.")
+    told("I prefer short names in the ferry service.", "Noted.", session="two")
+    report = sleep(thinking(lore, failing))
+    assert report.fallback
+    assert report.remarks == (f"{report.fallback}; the rules do its work",)
+    assert report.counts["sessions_digested"] == 2
+    assert rule in statements(lore)
+    assert lore.staged() == []
+    last_run = lore.status().last_run
+    assert last_run is not None
+    assert last_run["fallback"] == report.fallback
+    clock.sleep(days=1)
+    assert sleep(thinking(lore, answering())).fallback == ""
+    assert sound(lore)
+
+
+def test_the_rules_do_not_overrule_what_a_model_has_judged(lore: Lore, clock: Clock) -> None:
+    for port in (8001, 9001):
+        lore.remember(Draft(content=f"The port of service1 is {port}."))
+        clock.sleep(hours=1)
+    sleep(thinking(lore, answering()), ("contradict",))
+    lore.remember(Draft(content="The pilot boards at ten."))
+    away = answering(contradictions=Unreachable("nobody listens", general=True))
+    lore.remember(Draft(content="The port of service1 is 7001."))
+    assert sleep(thinking(lore, away), ("contradict",)).counts == {}
 
 
 def test_a_model_that_fails_again_and_again_is_left_alone(lore: Lore, told: Told) -> None:
@@ -158,8 +176,8 @@ def test_of_two_failures_at_once_the_general_one_counts(lore: Lore, told: Told) 
 
     two_at_once = replace(lore.tuning, llm_max_concurrency=2)
     report = sleep(replace(lore, model=answering(topics=answer), tuning=two_at_once), DIGEST)
-    assert report.remarks == ("nobody there",)
-    assert [one.attempts for one in lore.staged()] == [0]
+    assert report.remarks == ("nobody there; the rules do its work",)
+    assert report.fallback == "nobody there"
 
 
 def cost_of(model: ScriptedModel) -> int:

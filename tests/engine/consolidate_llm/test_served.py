@@ -15,7 +15,7 @@ from lore.engine.consolidation import sleep
 from lore.engine.spending import StoreLedger
 from lore.llm.calling import Calling
 from lore.llm.unusable import UnusableModel
-from tests.engine.consolidate_llm.conftest import Told, fragments, patience, sound, statements
+from tests.engine.consolidate_llm.conftest import Told, patience, sound, statements
 from tests.llm.serving import Server
 
 SAID = ("How many piers has the harbour?", "Four, and the ferry leaves at noon.")
@@ -86,20 +86,26 @@ def test_variables_have_the_last_word(opened: Opened, told: Told, server: Server
 
 
 @pytest.mark.parametrize(
-    ("situation", "words", "attempts"),
+    ("situation", "words", "waiting"),
     [
-        ("broken", "is busy or broken (500", 1),
-        ("locked", "refused the key", 0),
-        ("unknown", "knows no such address or model 'm'", 0),
-        ("unpaid", "you have no credit left", 0),
-        ("long", "the text is too long", 1),
-        ("prose", "did not answer with a JSON object", 1),
-        ("wrong", "answered twice what cannot be used", 1),
-        ("declined", "declined to answer", 1),
+        ("broken", "is busy or broken (500", [(2, 1)]),
+        ("locked", "refused the key", []),
+        ("unknown", "knows no such address or model 'm'", []),
+        ("unpaid", "you have no credit left", []),
+        ("long", "the text is too long", [(2, 1)]),
+        ("prose", "did not answer with a JSON object", [(2, 1)]),
+        ("wrong", "answered twice what cannot be used", [(2, 1)]),
+        ("declined", "declined to answer", [(2, 1)]),
     ],
 )
-def test_a_server_that_fails_is_quoted_and_the_turns_wait(
-    opened: Opened, told: Told, server: Server, clock: Clock, situation: str, words: str, attempts: int
+def test_a_server_that_fails_is_quoted_and_the_turns_wait_or_are_digested_by_rules(
+    opened: Opened,
+    told: Told,
+    server: Server,
+    clock: Clock,
+    situation: str,
+    words: str,
+    waiting: list[tuple[int, int]],
 ) -> None:
     url = f"{server(situation).url}/v1"
     lore = opened(LORE_LLM_BACKEND="openai", LORE_LLM_BASE_URL=url, LORE_EXTRACTION_MODEL="m")
@@ -108,8 +114,8 @@ def test_a_server_that_fails_is_quoted_and_the_turns_wait(
     told(*SAID, by=lore)
     report = sleep(lore, ("digest",))
     assert words in report.remarks[0]
-    assert [(one.turns, one.attempts) for one in lore.staged()] == [(2, attempts)]
-    assert fragments(lore) == []
+    assert [(one.turns, one.attempts) for one in lore.staged()] == waiting
+    assert bool(report.fallback) is not bool(waiting)
     assert sound(lore)
 
 
@@ -138,7 +144,7 @@ def test_what_one_has_spent_the_other_cannot_spend_again(
 @pytest.mark.parametrize(
     ("toml", "words"),
     [
-        ('[llm]\nbackend = "gpt"\n', "unknown backend 'gpt'; known: anthropic, auto, command, none, openai"),
+        ('[llm]\nbackend = "gpt"\n', "unknown backend 'gpt'; known: anthropic, command, none, openai"),
         ('[llm]\nbackend = "openai"\nbase_url = "localhost:11434"\n', "base_url must be an address"),
         ('[llm]\nbase_url = "http://localhost:11434"\n', 'Set backend to "openai" or "anthropic"'),
         ('[llm]\nbackend = "command"\ncommand = "\'"\n', "command must be a command line"),
@@ -155,21 +161,39 @@ def test_a_mistake_in_the_settings_keeps_nobody_from_searching(
     [remark] = sleep(lore).remarks
     assert words in remark
     assert words in str(lore.status().last_run)
-    assert [one.attempts for one in lore.staged()] == [0]
-    assert fragments(lore) == []
+    assert lore.staged() == []
 
 
-def test_unasked_there_is_no_model_without_a_key_and_a_dollar_a_day_with_one(
+def test_a_key_in_the_environment_is_no_choice_and_a_chosen_model_has_a_dollar_a_day(
     opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
-    assert opened().model is None
     monkeypatch.setenv("ANTHROPIC_API_KEY", "k")
-    model = opened().model
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:9")
+    assert opened().model is None
+    assert opened('[llm]\nextraction_model = "m"\n').model is None
+    model = opened('[llm]\nbackend = "anthropic"\n').model
     assert isinstance(model, Calling)
     assert model.model("extraction") == Config().extraction_model
     assert (model.budget.limits.dollars, model.budget.limits.tokens) == (1.0, 0)
-    assert opened('[llm]\nbackend = "none"\n').model is None
+
+
+def test_anthropics_own_variable_names_the_server_unless_the_settings_do(
+    opened: Opened, told: Told, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    situation, other = server("useful"), server("useful")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "k")
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", situation.url)
+    lore = opened(LORE_LLM_BACKEND="anthropic")
+    told(*SAID, by=lore)
+    sleep(lore, ("digest",))
+    assert statements(lore) == KEPT
+    assert situation.requests()
+    model = opened(LORE_LLM_BACKEND="anthropic", LORE_LLM_BASE_URL=other.url).model
+    assert model is not None
+    assert model.address == f"{other.url}/v1/messages"
+    model = opened(LORE_LLM_BACKEND="openai").model
+    assert model is not None
+    assert model.address == "https://api.openai.com/v1/chat/completions"
 
 
 def test_a_key_for_one_company_is_not_shown_to_another(

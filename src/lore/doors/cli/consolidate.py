@@ -135,12 +135,15 @@ class _Spending:
             if one != before.get(name)
         }
 
-    def rows(self) -> dict[str, str]:
+    def rows(self, fallback: str) -> dict[str, str]:
         """For a person: which were asked, and what that took."""
         if self.models is None:
             return {"language model": "none was asked" if self.offline else RULES}
+        named = visible(models_named(self.models))
+        if fallback:
+            named += "; could not be asked, so it worked by rules"
         if not self.now:
-            return {"language model": visible(models_named(self.models)), "took": "nothing"}
+            return {"language model": named, "took": "nothing"}
         rows = {visible(name): _took(one) for name, one in self.now.items()}
         limit = f" of ${self.daily_dollars:,.2f}" if self.daily_dollars else ""
         return rows | {"today": f"${sum(one.dollars for one in self.today.values()):,.2f}{limit}"}
@@ -171,7 +174,7 @@ def _spent(lore: "Lore") -> dict[str, "Spent"]:
 
 def _document(report: "Report | None", spent: _Spending, ended: bool) -> dict[str, Any]:
     whole: dict[str, Any] = {"began_at": None, "applied": None, "phases": []}
-    whole |= {"seconds": None, "counts": {}, "remarks": []}
+    whole |= {"seconds": None, "counts": {}, "remarks": [], "fallback": ""}
     if report is not None:
         whole |= plain(report)
         whole |= {"seconds": report.seconds, "counts": report.counts, "remarks": list(report.remarks)}
@@ -192,7 +195,7 @@ def _show(report: "Report | None", spent: _Spending, *, verbose: bool, stopped: 
     for done in report.phases:
         _show_phase(done, verbose)
     click.echo()
-    show_rows(spent.rows())
+    show_rows(spent.rows(report.fallback))
     for done in report.phases:
         for remark in done.remarks:
             note(f"{done.phase}: {remark}")

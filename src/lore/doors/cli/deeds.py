@@ -20,7 +20,7 @@ WORDS = {  # what is counted -> one of it, several
 ROUTINE = frozenset({"relevance_updated"})
 """What is counted although nothing came of it."""
 NOTHING = "nothing to do"
-RULES = "none needed: works by rules"
+RULES = "none: works by rules; [llm] backend in config.toml chooses one"
 
 
 def amount(counts: Mapping[str, int], routine: bool = True) -> str:
@@ -34,10 +34,14 @@ def amount(counts: Mapping[str, int], routine: bool = True) -> str:
 
 
 def models_named(models: Mapping[str, str] | None) -> str:
-    """The language models by name, each once."""
+    """The language models by name, each once, and the address that gets the prompts."""
     if models and "trouble" in models:
         return f"cannot be asked: {models['trouble']}"
-    return ", ".join(dict.fromkeys(models.values())) if models else RULES
+    if not models:
+        return RULES
+    names = dict.fromkeys(name for role, name in models.items() if role != "address")
+    address = f" ({models['address']})" if "address" in models else ""  # daemons of older versions name none
+    return ", ".join(names) + address
 
 
 def took(seconds: float) -> str:

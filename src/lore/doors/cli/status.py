@@ -81,7 +81,12 @@ def _run(run: Mapping[str, Any] | None, now: float) -> dict[str, str]:
     if run is None:
         return {"consolidated": "never"}
     when = f"{told(run['began_at'], now)}, in {took(run['seconds'])}"
-    return {"consolidated": when, "which brought": amount(run["counts"], routine=False)}
+    fallback = visible(run.get("fallback", ""))
+    return {
+        "consolidated": when,
+        "which brought": amount(run["counts"], routine=False),
+        "by rules, because": fallback,
+    }
 
 
 def _presence(daemon: Mapping[str, Any]) -> str:

@@ -10,6 +10,7 @@ from lore.engine.consolidate.associate import associate
 from lore.engine.consolidate.contradict import contradict
 from lore.engine.consolidate.decay import decay
 from lore.engine.consolidate.digest import digest
+from lore.engine.consolidate.fallback import FallibleModel
 from lore.engine.consolidate.merge import merge
 from lore.engine.consolidate.plan import Plan, View, apply
 from lore.engine.consolidate.prune import prune
@@ -50,12 +51,16 @@ class Done:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """A whole run. applied: False of a dry run, which changes nothing. embedding: the work before it."""
+    """A whole run. applied: False of a dry run, which changes nothing. embedding: the work before it.
+
+    fallback: the reason why the rules took the place of the language model; empty if they did not.
+    """
 
     began_at: float
     applied: bool
     phases: tuple[Done, ...]
     embedding: Embedding | None = None
+    fallback: str = ""
 
     @property
     def counts(self) -> dict[str, int]:
@@ -86,16 +91,31 @@ def consolidate(
     ended: threading.Event | None = None,
     embedding: Embedding | None = None,
 ) -> Report:
-    """The phases of these names, or all, in their order. Dry, each is planned on what is there now."""
+    """The phases of these names, or all, in their order. Dry, each is planned on what is there now.
+
+    Once the language model cannot be asked, the phase at hand goes on by rules, and so do all behind it.
+    """
     if unknown := [name for name in names if name not in PHASES]:
         raise Invalid(f"unknown phase {unknown[0]!r}; known, in order: {', '.join(PHASES)}")
     wanted = [name for name in PHASES if not names or name in names]
     phases = []
+    model = None if view.model is None else FallibleModel(view.model)
+    view = replace(view, model=model)
     for name in wanted:
         if ended is not None and ended.is_set():
             break
         phases.append(_done(name, store, view, cause, applied))
-    report = Report(began_at=view.now, applied=applied, phases=tuple(phases), embedding=embedding)
+        if model is not None and model.failure is not None and not view.fallback:
+            view = replace(view, model=None, fallback=str(model.failure))
+            by_rules = _done(name, store, view, cause, applied)
+            phases[-1] = _joined(phases[-1], by_rules, view.fallback)
+    report = Report(
+        began_at=view.now,
+        applied=applied,
+        phases=tuple(phases),
+        embedding=embedding,
+        fallback=view.fallback,
+    )
     if applied:
         _keep(report, store, view, replace(cause, reason="statistics"))
     return report
@@ -129,6 +149,18 @@ def _done(name: str, store: Store, view: View, cause: Cause, applied: bool) -> D
     )
 
 
+def _joined(asked: Done, by_rules: Done, reason: str) -> Done:
+    """One phase that began with a language model and went on by rules."""
+    remarks = [f"{reason}; the rules do its work" if remark == reason else remark for remark in asked.remarks]
+    return Done(
+        phase=asked.phase,
+        told=(*asked.told, *by_rules.told),
+        counts=Counter(asked.counts) + Counter(by_rules.counts),
+        remarks=(*remarks, *by_rules.remarks),
+        seconds=asked.seconds + by_rules.seconds,
+    )
+
+
 def _keep(report: Report, store: Store, view: View, cause: Cause) -> None:
     noted = {
         "began_at": report.began_at,
@@ -136,6 +168,7 @@ def _keep(report: Report, store: Store, view: View, cause: Cause) -> None:
         "phases": [done.phase for done in report.phases],
         "counts": report.counts,
         "remarks": list(report.remarks),
+        "fallback": report.fallback,
     }
     with store.transaction(view.namespace, cause, view.now) as writer:
         writer.note(f"{RUN}{report.began_at:017.3f}", noted)

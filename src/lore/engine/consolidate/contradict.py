@@ -43,6 +43,8 @@ class _Pair:
 
 def contradict(view: View) -> Iterator[Plan]:
     """By rules: same subject and attribute, another value. A language model verifies, and finds more."""
+    if view.fallback and (since(NAME, view, model=True) or view.reader.noted(JUDGED)):
+        return  # the rules do not overrule what a language model has judged; new statements wait for it
     after = since(NAME, view, model=view.model is not None)
     if after and not view.reader.count(_since(_statements(view), after)):
         return

@@ -74,6 +74,7 @@ class View:
     """All that a phase may look at.
 
     marks: what was noted of the phases when the run began. model: the language model, if there is one.
+    fallback: the reason why the rules take the place of a language model that was chosen; mostly empty.
     """
 
     reader: Reader
@@ -83,6 +84,7 @@ class View:
     settings: Sleeping
     marks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     model: LanguageModel | None = None
+    fallback: str = ""
     told: Callable[[str, int, int], None] = lambda what, done, total: None
 
     def link(

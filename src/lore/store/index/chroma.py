@@ -16,18 +16,20 @@ THOROUGH = {"hnsw:space": "cosine", "hnsw:search_ef": 400, "hnsw:construction_ef
 
 
 class ChromaIndex:
-    """Approximate search by Chroma's graph; the rows give the exact scores. Talks to nobody outside."""
+    """Approximate search by Chroma's graph; the rows give the exact scores. It opens no connection."""
 
     feed: Final[Literal["vector"]] = "vector"
 
     def __init__(self, dimension: int) -> None:
-        self._client = chromadb.EphemeralClient(Settings(anonymized_telemetry=False))
+        self._client = chromadb.EphemeralClient(_settings())
         self._name = f"lore-{uuid.uuid4()}"
         self._turn = threading.RLock()  # a question beside a change can fail inside Chroma
         self._open()
 
     def _open(self) -> None:
-        self._collection = self._client.create_collection(self._name, metadata=THOROUGH)
+        self._collection = self._client.create_collection(
+            self._name, metadata=THOROUGH, embedding_function=None
+        )
 
     def put(self, aliases: Aliases, rows: Rows) -> None:
         vectors = np.ascontiguousarray(rows).view(STORED)
@@ -76,3 +78,13 @@ class ChromaIndex:
 
 def _names(aliases: Aliases) -> list[str]:
     return [str(alias) for alias in aliases.tolist()]
+
+
+def _settings() -> Settings:
+    """Settings that keep Chroma in this process, whatever its variables or a `.env` file here say."""
+    return Settings(
+        _env_file=None,  # type: ignore[call-arg]  # a parameter of every pydantic settings class
+        anonymized_telemetry=False,
+        chroma_api_impl="chromadb.api.rust.RustBindingsAPI",
+        chroma_otel_granularity="none",
+    )
