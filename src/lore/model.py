@@ -18,17 +18,17 @@ TURN, SESSION = "turn", "session"
 LORE_CALL = "lore-call"
 """A turn in which an agent called Lore itself: shown in its session, never found by a search."""
 VERBATIM = frozenset({TURN, SESSION, LORE_CALL})
-"""The kinds that are no knowledge but what knowledge comes from: what was said, word for word."""
+"""The kinds that are no knowledge but what knowledge comes from: what was said and done, as recorded."""
 DISTILLED = "distilled"
 """The source type of what Lore has written itself."""
 DERIVED = "derived_from"
 """The type of the link from a distilled memory to a turn it came from."""
 OVERVIEW_OF = "overview_of"
 """Under which name a root remembers what its overview was made of."""
+FULL_LENGTH = "full_length"
+"""The name in a turn's metadata of the number of characters it has in all, if its content is an excerpt."""
 DETAILS = 3
 """The level of a tree from which on all is detail."""
-
-
 ID_TAIL = 8
 """The last characters of an id that stand for it: 32 random bits, whereas its beginning is the time."""
 

@@ -159,6 +159,25 @@ def test_what_tools_say_is_cut_unless_all_is_wanted(empty: Command, tmp_path: Pa
     assert full.stderr == ""
 
 
+def test_every_character_of_a_long_turn_can_be_read(empty: Command, tmp_path: Path) -> None:
+    """The conversation, the turn alone, and both for a program."""
+    command = "\n".join(f"step {number}" for number in range(2_000))
+    tool = {"type": "tool_use", "name": "Shell", "input": {"command": command, "timeout": 9}}
+    id = told(empty, tmp_path, {"type": "text", "text": "go on"}, tool)
+    whole = f"{command}\ntimeout: 9"
+    assert "--full" in empty("session", id).stderr
+    shown = empty("session", id, "--full").stdout
+    assert "".join(f"  {line}\n" for line in whole.split("\n")) in shown
+    said, done = empty.document("session", id, "--full")["turns"]
+    assert (said["full_text"], done["full_text"]) == (None, whole)
+    assert len(done["content"]) < 400
+    assert "full_text" not in empty.document("session", id)["turns"][1]
+    short, full = empty("read", done["id"]), empty("read", done["id"], "--full")
+    assert f"An excerpt of {len(whole):,} characters; --full shows all of them." in short.stderr
+    assert full.stdout.startswith(f"{whole}\n")
+    assert empty.document("read", done["id"], "--full")["full_text"] == whole
+
+
 def test_a_long_line_of_a_tool_is_cut_on_a_terminal_only(empty: Command, tmp_path: Path) -> None:
     tool = {"type": "tool_use", "name": "Shell", "input": {"command": "word " * 100}}
     id = told(empty, tmp_path, {"type": "text", "text": "go on"}, tool)

@@ -173,6 +173,10 @@ class Lore:
         """Like read, without counting as use."""
         return look_at(id, reader=self._reader, now=self.clock())
 
+    def full_texts(self, ids: Sequence[str]) -> Mapping[str, str]:
+        """The whole texts of those memories whose content is an excerpt; counts as no use."""
+        return self._reader.full_texts(ids)
+
     def roots(self, limit: int = 20, where: Filter = EVERYTHING) -> list[Branch]:
         """The tops of the trees, the most relevant first."""
         return roots(reader=self._reader, now=self.clock(), where=where, limit=limit)
@@ -216,12 +220,13 @@ class Lore:
         return memories
 
     def ingest(
-        self, path: Path, source: Source, ignored: Callable[[str], bool] = lambda folder: False
+        self,
+        path: Path,
+        source: Source,
+        ignored: Callable[[str], bool] = lambda folder: False,
+        again: bool = False,
     ) -> Iterator[Ingested]:
-        """Read on in a client's transcript; what came of each part, as soon as it is kept.
-
-        ignored: of a folder, whether what was said there is left out.
-        """
+        """Read on in a client's transcript, or all of it again; the result of each part once it is kept."""
         for done in ingest(
             path,
             source,
@@ -230,6 +235,7 @@ class Lore:
             cause=self._cause("ingest"),
             now=self.clock(),
             ignored=ignored,
+            again=again,
         ):
             self.background.wake()
             yield done
@@ -390,9 +396,5 @@ class Lore:
         return self.store.reader(self.namespace)
 
     def _cause(self, verb: str, reason: str = "") -> Cause:
-        return Cause(
-            verb=verb,
-            surface=self.surface,
-            actor=self.actor,
-            reason=storable(reason, "reason", REASON_LIMIT_BYTES),
-        )
+        why = storable(reason, "reason", REASON_LIMIT_BYTES)
+        return Cause(verb=verb, surface=self.surface, actor=self.actor, reason=why)

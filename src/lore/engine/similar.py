@@ -47,7 +47,8 @@ def similar(like: TextOrVector, *, reader: Reader, sense: Sense, where: Filter, 
 
 def _checked(numbers: Sequence[float], sense: Sense) -> Vector:
     """The numbers as a unit vector of the embedding model in use."""
-    vector = unit(np.asarray(numbers, dtype=np.float32))
+    with np.errstate(over="ignore"):  # a number too large becomes infinite, and is refused as that
+        vector = unit(np.asarray(numbers, dtype=np.float32))
     if vector.size != sense.dimension:
         raise Invalid(f"a vector of {sense.model} has {sense.dimension} numbers, not {vector.size}")
     return vector

@@ -11,7 +11,7 @@ import numpy as np
 
 from lore.health import Counts
 from lore.model import Cause, Entry, Filter, Link, Memory, Order, Trace
-from lore.store import about, bookmarking, sql, suggesting, words
+from lore.store import about, bookmarking, full_text, sql, suggesting, words
 from lore.store.base import Bookmark, Meeting, Reader, Suggestion
 from lore.store.meaning import Meaning, Scope
 from lore.vectors import Vector, unpacked
@@ -26,7 +26,6 @@ FEW = 4_000
 
 ANY: frozenset[str] = frozenset()
 _ASCII_RUN = re.compile(r"[\x01-\x7f]+")
-
 CHAIN_LIMIT = 1_000
 """A tree deeper than this is a cycle, which the writers prevent."""
 
@@ -147,6 +146,10 @@ class SqlReader(Reader):
         )
         return dict(cast(list[tuple[str, int]], rows))
 
+    def full_texts(self, ids: Iterable[str]) -> dict[str, str]:
+        rows = self._rows(full_text.ROWS.format(sight=self._sight()), ids=sql.listed_ids(ids))
+        return {id: text for id, *row in rows if (text := full_text.unpacked(*row)) is not None}
+
     # --- finding
     def matching(self, terms: Sequence[str], limit: int, where: Filter) -> dict[str, float]:
         telling = self._telling([words.quoted(term) for term in terms])
@@ -216,10 +219,8 @@ class SqlReader(Reader):
         return self._meaning.nearest(vector, model, limit, scope, narrow=not self._wide(where))
 
     def cosines(self, vector: Vector, model: str, ids: Iterable[str]) -> dict[str, float]:
-        rows = self._rows(
-            f"SELECT m.alias FROM memory m WHERE m.id IN ({sql.IDS}) AND {self._sight()}",
-            ids=sql.listed_ids(ids),
-        )
+        in_sight = f"SELECT m.alias FROM memory m WHERE m.id IN ({sql.IDS}) AND {self._sight()}"
+        rows = self._rows(in_sight, ids=sql.listed_ids(ids))
         known = np.fromiter((alias for (alias,) in rows), np.int64, len(rows))
         return Scope(self._source, self._sight(), {"namespace": self._namespace}).cosines(
             vector, model, known

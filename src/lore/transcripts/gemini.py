@@ -102,10 +102,12 @@ def _calls(message: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
         id = named(call.get("id"))
         id = str(place) if not id or id in taken else id
         taken.add(id)
-        if text := fields.exchange(fields.call(call.get("args")), _result(call)):
+        text, full = fields.exchange(fields.call(call.get("args")), _result(call))
+        if text:
             failed = fields.text(call.get("status")) in UNDONE
             at = words.moment(call.get("timestamp"))
-            yield id, {"text": text, "tool": named(call.get("name")), "failed": failed, "at": at}
+            tool = named(call.get("name"))
+            yield id, {"text": text, "full": full, "tool": tool, "failed": failed, "at": at}
 
 
 def _result(call: Mapping[str, Any]) -> str:

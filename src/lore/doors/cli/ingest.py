@@ -31,15 +31,25 @@ if TYPE_CHECKING:
 @click.option(
     "--once/--follow", default=True, help="Read once (the default), or go on as agents write, until Ctrl-C."
 )
+@click.option(
+    "--again", is_flag=True, help="Read from the beginning: what an older Lore has cut becomes whole."
+)
 @json_option
 @click.pass_obj
 def ingest(
-    flags: Flags, paths: Sequence[Path], names: Sequence[str], since: str | None, once: bool, as_json: bool
+    flags: Flags,
+    paths: Sequence[Path],
+    names: Sequence[str],
+    since: str | None,
+    once: bool,
+    again: bool,
+    as_json: bool,
 ) -> None:
     """Read what agents wrote down of their conversations.
 
     Without a PATH, all transcripts of all known clients; a folder stands for the transcripts in it. What was
-    read before is not read again. A running daemon does the same by itself.
+    read before is not read again, but for --again, and never kept twice. A running daemon does the same by
+    itself.
     """
     sources = import_module("lore.transcripts.sources")
     wanted = [sources.named(name) for name in names] or list(sources.SOURCES.values())
@@ -49,10 +59,11 @@ def ingest(
         found = _given(paths, wanted if names else None) if paths else _found(wanted)
         files = [(path, source) for path, source in found if not _older(path, source, after)]
         left_out = len(found) - len(files)
-        total, failed = _read(flags, files)
+        total, failed = _read(flags, files, again)
         count = len(files)
-    elif paths:
-        raise Invalid("--follow reads where the clients write; a PATH can only be read once")
+    elif paths or again:
+        wrong = "a PATH can only be read once" if paths else "--again reads from the beginning, with --once"
+        raise Invalid(f"--follow reads on where the clients write; {wrong}")
     else:
         count, total, failed = import_module("lore.doors.cli.following").follow(flags, wanted, after)
     if as_json:
@@ -63,10 +74,12 @@ def ingest(
         note(f"left out: {plural(left_out, 'transcript')} not written since {since}")
 
 
-def _read(flags: Flags, files: Sequence[tuple[Path, "Source"]]) -> tuple["Ingested", dict[str, str]]:
+def _read(
+    flags: Flags, files: Sequence[tuple[Path, "Source"]], again: bool
+) -> tuple["Ingested", dict[str, str]]:
     ignored = _ignored(flags)
     with directly(flags) as lore:
-        return read_all([(path, lore.ingest(path, source, ignored)) for path, source in files])
+        return read_all([(path, lore.ingest(path, source, ignored, again)) for path, source in files])
 
 
 def _ignored(flags: Flags) -> "Ignoring":
