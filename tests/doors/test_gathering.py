@@ -207,6 +207,32 @@ def test_what_was_not_written_lately_waits(lore: Lore, home: Path) -> None:
     assert len(gathering_of(lore, home, since=written - 1).changed()) == 1
 
 
+@pytest.mark.parametrize("others", [(), (".codex/sessions",)], ids=["the first client", "another client"])
+def test_a_clients_folder_that_appears_later_is_watched(
+    lore: Lore, tmp_path: Path, others: tuple[str, ...]
+) -> None:
+    """And what is in it is read: long before the next look that is taken in any case."""
+    for folder in others:
+        (tmp_path / folder).mkdir(parents=True)
+    gathering = gathering_of(lore, tmp_path)
+
+    async def turns_of_each_look() -> list[int]:
+        found: list[int] = []
+        changes = gathering.changes(every_seconds=3_600)
+        await anext(changes)
+        for number, text in enumerate(("The ferry leaves at noon", "The harbour closes at ten"), 1):
+            (tmp_path / ".claude" / "projects" / "-ferry").mkdir(parents=True, exist_ok=True)
+            say(tmp_path, number, text)
+            with anyio.fail_after(SECONDS):
+                while len(found) < number:
+                    await anext(changes)
+                    found += [done.turns for done in [gathering.read(gathering.changed())] if done.turns]
+        gathering.end()
+        return found
+
+    assert anyio.run(turns_of_each_look) == [1, 1]
+
+
 def test_a_watch_that_is_refused_is_tried_again(
     lore: Lore, home: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -223,6 +223,18 @@ def test_a_whole_text_follows_its_turn(lore: Lore, file: Path) -> None:
     assert "full_length" not in turn.metadata
 
 
+def test_a_session_that_was_read_without_its_project_gets_it_when_it_is_read_again(
+    lore: Lore, file: Path
+) -> None:
+    file.write_bytes(line(1, "one", cwd="") + line(2, "two", cwd=""))
+    read(lore, file)
+    file.write_bytes(line(1, "one") + line(2, "two"))
+    done = sum(lore.ingest(file, CLAUDE, again=True), Ingested())
+    assert (done.turns, done.changed) == (0, 2)
+    kept = [*turns(lore), *lore.select(Filter(kinds=frozenset({"session"})), 10)]
+    assert [(one.project, one.metadata["folder"]) for one in kept] == [("/gone/ferry", "/gone/ferry")] * 3
+
+
 def test_many_long_turns_are_kept_a_few_at_a_time(lore: Lore, file: Path) -> None:
     output = LONG * (1 + BATCH_CHARACTERS // 2 // len(LONG))
     file.write_bytes(b"".join(ran(number, "cat log", output) for number in range(0, 8, 2)))

@@ -1,5 +1,6 @@
 """Gemini CLI's sessions: records that are written again, patches, tools, and broken files."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -205,6 +206,18 @@ def test_lines_in_any_order_and_number_give_one_name_to_one_thing(order: list[in
 )  # fmt: skip
 def test_what_is_no_conversation_says_nothing(line: bytes) -> None:
     assert said([line]) == []
+
+
+@pytest.mark.parametrize("file", ["session-1.jsonl", f"{SESSION}/child.jsonl"])
+def test_a_session_belongs_to_the_project_whose_root_the_client_tells(tmp_path: Path, file: str) -> None:
+    path = tmp_path / "proj-gem" / "chats" / file
+    path.parent.mkdir(parents=True)
+    unknown = said(REAL, path=str(path))
+    assert {one.folder for one in unknown} == {""}
+    (tmp_path / "proj-gem" / ".project_root").write_text("/home/dev/proj-gem\n")
+    told = said(REAL, path=str(path))
+    assert {one.folder for one in told} == {"/home/dev/proj-gem"}
+    assert len(told) == len(unknown)
 
 
 def test_a_line_of_many_megabytes_is_one_whole_turn() -> None:

@@ -189,7 +189,7 @@ class _Keeping:
         with store.transaction(self._namespace, self._cause, self._now) as writer:
             known = writer.get(turns, forgotten=True)
             fresh = {id: turn for id, turn in turns.items() if id not in known}
-            sessions = self._keep_sessions(list(fresh.values()), headings, writer)
+            sessions = self._keep_sessions(list(turns.values()), headings, writer)
             memories, links = self._told(turns, known)
             writer.put(memories)
             writer.put_links(links)
@@ -214,11 +214,13 @@ class _Keeping:
                 memory,
                 kind=_kind(turns[id]),
                 content=turns[id].text,
+                project=project,
                 metadata=_told(turns[id]),
                 updated_at=self._now,
             )
             for id, memory in current.items()
-            if (memory.content, full.get(id, "")) != (turns[id].text, turns[id].full)
+            if (project := memory.project or self._project_key(turns[id])) != memory.project
+            or (memory.content, full.get(id, "")) != (turns[id].text, turns[id].full)
         ]
 
     def _id(self, name: str) -> str:
@@ -237,15 +239,23 @@ class _Keeping:
             for id, name in ids.items()
             if id not in known and name in by_session
         ]
-        renamed = [
-            replace(memory, title=title, content=title, updated_at=self._now)
+        told = (
+            self._session_told(memory, by_session.get(ids[id], ()), headings.get(ids[id]))
             for id, memory in known.items()
-            if (title := _title(headings.get(ids[id]))) and title != memory.title
-        ]
-        writer.put([*new, *renamed])
+        )
+        writer.put([*new, *(memory for memory in told if memory != known[memory.id])])
         there = {*by_session, *(ids[id] for id in known)}
         self._waiting = {name: heading for name, heading in headings.items() if name not in there}
         return len(new)
+
+    def _session_told(self, memory: Memory, turns: Sequence[Turn], heading: Heading | None) -> Memory:
+        """A known session with the title it has now, and with its project if none was known."""
+        title = _title(heading) or memory.title
+        told = memory if title == memory.title else replace(memory, title=title, content=title)
+        if turns and not memory.project and (project := self._project(turns[0])):
+            folder = {"folder": turns[0].folder} if turns[0].folder else {}
+            told = replace(told, project=project.key, metadata={**memory.metadata, **folder})
+        return told if told == memory else replace(told, updated_at=self._now)
 
     def _session(self, name: str) -> str:
         if name not in self._sessions:
@@ -255,7 +265,6 @@ class _Keeping:
     def _session_memory(self, id: str, turns: Sequence[Turn], heading: Heading | None) -> Memory:
         first = next((turn for turn in turns if turn.role == "user"), turns[0])
         title = _title(heading) or preview(first.text, TITLE)
-        project = self._project(first)
         at = self._now if first.at is None else first.at
         told = {"folder": first.folder, "branch": first.branch, "parent": heading.parent if heading else ""}
         return Memory(
@@ -268,7 +277,7 @@ class _Keeping:
             source=self._source,
             source_type="transcript",
             session=first.session,
-            project=project.key if project else "",
+            project=self._project_key(first),
             metadata={name: value for name, value in told.items() if value},
             created_at=at,
             updated_at=at,
@@ -314,11 +323,15 @@ class _Keeping:
             source=self._source,
             source_type="transcript",
             session=turn.session,
-            project=project.key if project else "",
+            project=self._project_key(turn),
             metadata=_told(turn),
             created_at=at,
             updated_at=at,
         )
+
+    def _project_key(self, turn: Turn) -> str:
+        project = self._project(turn)
+        return project.key if project else ""
 
     def _project(self, turn: Turn) -> Project | None:
         place = (turn.folder, turn.remote)
