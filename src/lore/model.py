@@ -13,7 +13,7 @@ LinkKind = Literal["hierarchical", "associative", "temporal", "supersedes", "rel
 LINK_KINDS: tuple[LinkKind, ...] = ("hierarchical", "associative", "temporal", "supersedes", "relation")
 Format = Literal["ids", "title", "full"]
 FORMATS: tuple[Format, ...] = ("ids", "title", "full")
-Order = Literal["newest", "importance", "use"]
+Order = Literal["newest", "importance", "use", "newest below"]
 TURN, SESSION = "turn", "session"
 LORE_CALL = "lore-call"
 """A turn in which an agent called Lore itself: shown in its session, never found by a search."""

@@ -215,22 +215,29 @@ def test_a_clients_folder_that_appears_later_is_watched(
     for folder in others:
         (tmp_path / folder).mkdir(parents=True)
     gathering = gathering_of(lore, tmp_path)
+    found: list[int] = []
+    first = anyio.Event()
 
-    async def turns_of_each_look() -> list[int]:
-        found: list[int] = []
-        changes = gathering.changes(every_seconds=3_600)
-        await anext(changes)
-        for number, text in enumerate(("The ferry leaves at noon", "The harbour closes at ten"), 1):
-            (tmp_path / ".claude" / "projects" / "-ferry").mkdir(parents=True, exist_ok=True)
-            say(tmp_path, number, text)
-            with anyio.fail_after(SECONDS):
-                while len(found) < number:
-                    await anext(changes)
-                    found += [done.turns for done in [gathering.read(gathering.changed())] if done.turns]
-        gathering.end()
-        return found
+    async def gather() -> None:
+        async for _ in gathering.changes(every_seconds=3_600):
+            found.extend(done.turns for done in [gathering.read(gathering.changed())] if done.turns)
+            if found:
+                first.set()
+            if len(found) == 2:
+                return
 
-    assert anyio.run(turns_of_each_look) == [1, 1]
+    async def write() -> None:
+        with anyio.fail_after(SECONDS):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(gather)
+                await anyio.wait_all_tasks_blocked()
+                (tmp_path / ".claude" / "projects" / "-ferry").mkdir(parents=True)
+                say(tmp_path, 1, "The ferry leaves at noon")
+                await first.wait()
+                say(tmp_path, 2, "The harbour closes at ten")
+
+    anyio.run(write)
+    assert found == [1, 1]
 
 
 def test_a_watch_that_is_refused_is_tried_again(

@@ -81,6 +81,34 @@ def test_sessions_are_listed_latest_first_with_client_project_turns_and_title(ru
     assert (told["project"], told["project_name"]) == ("/home/dev/proj-codex", "proj-codex")
 
 
+def test_a_conversation_that_went_on_comes_first_with_the_time_of_its_last_turn(
+    empty: Command, tmp_path: Path
+) -> None:
+    def say(session: str, number: int, at: str) -> None:
+        line = {
+            "type": "user",
+            "message": {"role": "user", "content": f"{session} {number}"},
+            "uuid": f"{session}-{number}",
+            "timestamp": at,
+            "sessionId": session,
+        }
+        with (tmp_path / f"{session}.jsonl").open("a") as file:
+            file.write(json.dumps(line) + "\n")
+        empty("ingest", str(tmp_path / f"{session}.jsonl"), "--source", "claude-code")
+
+    say("old", 1, "2026-11-01T10:00:00Z")
+    say("new", 1, "2026-11-02T10:00:00Z")
+    assert [one["title"] for one in empty.document("sessions")["sessions"]] == ["new 1", "old 1"]
+    say("old", 2, "2026-11-03T10:00:00Z")
+    listed = empty.document("sessions")["sessions"]
+    assert [one["title"] for one in listed] == ["old 1", "new 1"]
+    assert [one["last_turn_at"][:10] for one in listed] == ["2026-11-03", "2026-11-02"]
+    assert [line.split()[1] for line in empty("sessions").stdout.splitlines()[1:]] == [
+        "2026-11-03",
+        "2026-11-02",
+    ]
+
+
 def test_the_list_can_be_short_and_says_so(run: Command) -> None:
     result = run("sessions", "--limit", "2")
     assert len(result.stdout.splitlines()) == 1 + 2
@@ -221,6 +249,20 @@ def test_only_a_session_can_be_read_as_one(run: Command) -> None:
 def test_a_note_is_no_session(empty: Command) -> None:
     note = empty.keep("Sencha likes 70 degrees.")
     assert f"{note} is a note, not a session; `lore sessions`" in empty("session", note, code=1).stderr
+
+
+def test_a_forgotten_conversation_says_what_went_along_and_comes_back(empty: Command, tmp_path: Path) -> None:
+    tool = {"type": "tool_use", "name": "mcp__lore__search", "input": {"query": "ferry"}}
+    id = told(empty, tmp_path, {"type": "text", "text": "go on"}, tool)
+    assert empty("forget", id).stdout == "Forgot 1 memory, with 2 turns.\n"
+    assert empty.document("sessions")["sessions"] == []
+    assert empty.document("search", "go on")["hits"] == []
+    undo = empty("forget", id)
+    assert "is already forgotten" in undo.stderr
+    assert empty("restore", id).stdout == "Restored 1 memory, with 2 turns.\n"
+    assert len(empty.document("session", id)["turns"]) == 2
+    document = empty.document("forget", id)
+    assert (document["forgotten"], len(document["along"]), document["unchanged"]) == ([id], 2, [])
 
 
 # --- what is to be digested

@@ -1156,6 +1156,22 @@ def test_a_bookmark_stays_where_it_was_if_the_transaction_fails(store: Store) ->
     assert store.reader(SHARED).bookmarks() == []
 
 
+def test_the_order_of_the_newest_below_follows_the_children_that_are_not_forgotten(store: Store) -> None:
+    for number, id in enumerate(("early", "late", "alone"), 1):
+        keep(store, memory(id, kind="session", created_at=NOW + number))
+    later = memory("turn", created_at=NOW + 9)
+    keep(store, later, memory("turn-2", created_at=NOW + 2), below("early", "turn"), below("late", "turn-2"))
+    sessions = Filter(kinds=frozenset({"session"}))
+
+    def listed(limit: int = 10) -> list[str]:
+        return [one.id for one in shared(store).select(sessions, limit, "newest below")]
+
+    assert listed() == ["early", "alone", "late"]
+    assert listed(1) == ["early"]
+    keep(store, replace(later, forgotten_at=NOW))
+    assert listed() == ["alone", "late", "early"]
+
+
 WHOLE = "Grüße 👋🏽\n\t" + "".join(f"{number} harbours\r\n" for number in range(50_000)) + "  end \u2028"
 
 

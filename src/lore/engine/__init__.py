@@ -157,9 +157,9 @@ class Lore:
         """The projects that memories belong to, by name, and how many of them there are."""
         return self._reader.projects()
 
-    def select(self, where: Filter, limit: int) -> list[Memory]:
-        """The memories that pass a filter, newest first; counts as no use."""
-        return self._reader.select(where, limit)
+    def select(self, where: Filter, limit: int, order: Order = "newest") -> list[Memory]:
+        """The memories that pass a filter, newest first or in another order; counts as no use."""
+        return self._reader.select(where, limit, order)
 
     def read(self, id: str) -> Reading:
         """One memory with its place and ties; this strengthens it and wakes its neighbours a little."""
@@ -279,12 +279,12 @@ class Lore:
         return unlink(ids, store=self.store, namespace=self.namespace, cause=cause, now=self.clock())
 
     def forget(self, ids: Sequence[str], reason: str = "") -> list[str]:
-        """Hide memories; the ids that were known."""
+        """Hide memories; the ids that were known, then those of what went along with a session."""
         cause = self._cause("forget", reason)
         return forget(ids, store=self.store, namespace=self.namespace, cause=cause, now=self.clock())
 
     def restore(self, ids: Sequence[str], reason: str = "") -> list[str]:
-        """Bring forgotten memories back; the ids that were forgotten."""
+        """Bring memories back; the ids that were forgotten, then those of what came along with a session."""
         cause = self._cause("restore", reason)
         return restore(ids, store=self.store, namespace=self.namespace, cause=cause, now=self.clock())
 

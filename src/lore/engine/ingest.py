@@ -189,12 +189,12 @@ class _Keeping:
         with store.transaction(self._namespace, self._cause, self._now) as writer:
             known = writer.get(turns, forgotten=True)
             fresh = {id: turn for id, turn in turns.items() if id not in known}
-            sessions = self._keep_sessions(list(turns.values()), headings, writer)
+            sessions = self._keep_sessions(list(fresh.values()), headings, writer)
             memories, links = self._told(turns, known)
             writer.put(memories)
             writer.put_links(links)
             changed = self._changed(turns, known, writer)
-            writer.put(changed)
+            writer.put([*changed, *self._placed([turns[memory.id] for memory in changed], writer)])
             writer.put_full_texts({id: turn.full for id, turn in fresh.items() if turn.full})
             writer.put_full_texts({memory.id: turns[memory.id].full for memory in changed})
             if bookmark is not None:
@@ -239,23 +239,25 @@ class _Keeping:
             for id, name in ids.items()
             if id not in known and name in by_session
         ]
-        told = (
-            self._session_told(memory, by_session.get(ids[id], ()), headings.get(ids[id]))
+        renamed = [
+            replace(memory, title=title, content=title, updated_at=self._now)
             for id, memory in known.items()
-        )
-        writer.put([*new, *(memory for memory in told if memory != known[memory.id])])
+            if (title := _title(headings.get(ids[id]))) and title != memory.title
+        ]
+        writer.put([*new, *renamed])
         there = {*by_session, *(ids[id] for id in known)}
         self._waiting = {name: heading for name, heading in headings.items() if name not in there}
         return len(new)
 
-    def _session_told(self, memory: Memory, turns: Sequence[Turn], heading: Heading | None) -> Memory:
-        """A known session with the title it has now, and with its project if none was known."""
-        title = _title(heading) or memory.title
-        told = memory if title == memory.title else replace(memory, title=title, content=title)
-        if turns and not memory.project and (project := self._project(turns[0])):
-            folder = {"folder": turns[0].folder} if turns[0].folder else {}
-            told = replace(told, project=project.key, metadata={**memory.metadata, **folder})
-        return told if told == memory else replace(told, updated_at=self._now)
+    def _placed(self, turns: Sequence[Turn], reader: Reader) -> list[Memory]:
+        """The sessions of these turns whose project was not known, with the one that the turns tell."""
+        by_session = {self._session(turn.session): turn for turn in reversed(turns)}
+        return [
+            replace(memory, project=project, metadata={**memory.metadata, **folder}, updated_at=self._now)
+            for id, memory in reader.get(by_session).items()
+            if not memory.project and (project := self._project_key(by_session[id]))
+            for folder in [{"folder": by_session[id].folder} if by_session[id].folder else {}]
+        ]
 
     def _session(self, name: str) -> str:
         if name not in self._sessions:

@@ -92,7 +92,10 @@ class Reader(ABC):
 
     @abstractmethod
     def select(self, where: Filter, limit: int, order: Order = "newest") -> list[Memory]:
-        """The memories that pass: newest first, or most important, or most used; then newest first."""
+        """The memories that pass: newest first, or most important, or most used; then newest first.
+
+        newest below: by the newest child that is not forgotten; by its own time, if a memory has none.
+        """
 
     @abstractmethod
     def ids(self, where: Filter) -> list[str]:

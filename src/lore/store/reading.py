@@ -16,11 +16,6 @@ from lore.store.base import Bookmark, Meeting, Reader, Suggestion
 from lore.store.meaning import Meaning, Scope
 from lore.vectors import Vector, unpacked
 
-ORDERS: dict[Order, str] = {
-    "newest": "m.created_at DESC, m.alias DESC",
-    "importance": "m.importance DESC, m.created_at DESC, m.alias DESC",
-    "use": "t.access_count DESC, m.created_at DESC, m.alias DESC",
-}
 FEW = 4_000
 """So many are better looked up before the best are sought than after."""
 
@@ -80,7 +75,7 @@ class SqlReader(Reader):
 
     def select(self, where: Filter, limit: int, order: Order = "newest") -> list[Memory]:
         clause, parameters = sql.passing(where)
-        first = f"ORDER BY {ORDERS[order]}"
+        first = f"ORDER BY {sql.ORDERS[order]}"
         rows = self._rows(
             f"{sql.MEMORY_ROWS} WHERE m.alias IN ("  # sorts without the texts
             "SELECT m.alias FROM memory m CROSS JOIN trace t ON t.memory = m.alias"

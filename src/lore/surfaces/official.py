@@ -41,7 +41,7 @@ OFFICIAL = Surface(
         "or first words, with their text as the first observation, and can be extended, related and deleted "
         "by that name; to delete that text is to forget the memory. Where several share a name, each is "
         "shown with a number, as in `Plan (#12)`. `read_graph` shows the newest 50 of them, up to 40,000 "
-        "characters, and a second block of text says how many more there are; conversations word for word "
+        "characters, and a second block of text says how many more there are; turns of conversations "
         "and reflections appear in searches only. `create_entities` always makes an entity of its own.",
         "**`MEMORY_FILE_PATH` is read, not written.** An empty store takes over the file once; from then on "
         "the memories are in Lore's own store, which all dialects share. What is deleted can be restored "
