@@ -13,12 +13,12 @@ LinkKind = Literal["hierarchical", "associative", "temporal", "supersedes", "rel
 LINK_KINDS: tuple[LinkKind, ...] = ("hierarchical", "associative", "temporal", "supersedes", "relation")
 Format = Literal["ids", "title", "full"]
 FORMATS: tuple[Format, ...] = ("ids", "title", "full")
-Order = Literal["newest", "importance", "use"]
+Order = Literal["newest", "importance", "use", "newest below"]
 TURN, SESSION = "turn", "session"
 LORE_CALL = "lore-call"
 """A turn in which an agent called Lore itself: shown in its session, never found by a search."""
 VERBATIM = frozenset({TURN, SESSION, LORE_CALL})
-"""The kinds that are no knowledge but what knowledge comes from: what was said, word for word."""
+"""The kinds that are no knowledge but what knowledge comes from: what was said and done, as recorded."""
 DISTILLED = "distilled"
 """The source type of what Lore has written itself."""
 DERIVED = "derived_from"
@@ -26,10 +26,10 @@ DERIVED = "derived_from"
 UPDATES = "updates"  # the type of the link from a correction to the memory that it corrects
 OVERVIEW_OF = "overview_of"
 """Under which name a root remembers what its overview was made of."""
+FULL_LENGTH = "full_length"
+"""The name in a turn's metadata of the number of characters it has in all, if its content is an excerpt."""
 DETAILS = 3
 """The level of a tree from which on all is detail."""
-
-
 ID_TAIL = 8
 """The last characters of an id that stand for it: 32 random bits, whereas its beginning is the time."""
 

@@ -41,7 +41,9 @@ RULES: Mapping[str, Rule] = {
     "npm token": _rule("_", "npm_", r"\bnpm_[A-Za-z0-9]{36}\b"),
     "pypi token": _rule("-", "pypi-", r"\bpypi-[A-Za-z0-9_-]{50,}"),
     "hugging face token": _rule("_", "hf_", r"\bhf_[A-Za-z0-9]{30,}\b"),
-    "json web token": _rule("J", "eyj", r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),
+    "json web token": _rule(
+        "J", "eyj", r"\beyJ[A-Za-z0-9_-]{8,1000}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"
+    ),
     "password in an address": _rule("@", "://", r"://(?P<value>[^/\s:@]+:[^/\s@]+)(?=@)"),
     "bearer token": _rule(" ", "bearer |basic ", r"(?i:(?<=bearer )|(?<=basic ))[A-Za-z0-9._~+/-]{20,}=*"),
     "password": _rule(

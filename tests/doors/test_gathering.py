@@ -207,6 +207,39 @@ def test_what_was_not_written_lately_waits(lore: Lore, home: Path) -> None:
     assert len(gathering_of(lore, home, since=written - 1).changed()) == 1
 
 
+@pytest.mark.parametrize("others", [(), (".codex/sessions",)], ids=["the first client", "another client"])
+def test_a_clients_folder_that_appears_later_is_watched(
+    lore: Lore, tmp_path: Path, others: tuple[str, ...]
+) -> None:
+    """And what is in it is read: long before the next look that is taken in any case."""
+    for folder in others:
+        (tmp_path / folder).mkdir(parents=True)
+    gathering = gathering_of(lore, tmp_path)
+    found: list[int] = []
+    first = anyio.Event()
+
+    async def gather() -> None:
+        async for _ in gathering.changes(every_seconds=3_600):
+            found.extend(done.turns for done in [gathering.read(gathering.changed())] if done.turns)
+            if found:
+                first.set()
+            if len(found) == 2:
+                return
+
+    async def write() -> None:
+        with anyio.fail_after(SECONDS):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(gather)
+                await anyio.wait_all_tasks_blocked()
+                (tmp_path / ".claude" / "projects" / "-ferry").mkdir(parents=True)
+                say(tmp_path, 1, "The ferry leaves at noon")
+                await first.wait()
+                say(tmp_path, 2, "The harbour closes at ten")
+
+    anyio.run(write)
+    assert found == [1, 1]
+
+
 def test_a_watch_that_is_refused_is_tried_again(
     lore: Lore, home: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -81,6 +81,34 @@ def test_sessions_are_listed_latest_first_with_client_project_turns_and_title(ru
     assert (told["project"], told["project_name"]) == ("/home/dev/proj-codex", "proj-codex")
 
 
+def test_a_conversation_that_went_on_comes_first_with_the_time_of_its_last_turn(
+    empty: Command, tmp_path: Path
+) -> None:
+    def say(session: str, number: int, at: str) -> None:
+        line = {
+            "type": "user",
+            "message": {"role": "user", "content": f"{session} {number}"},
+            "uuid": f"{session}-{number}",
+            "timestamp": at,
+            "sessionId": session,
+        }
+        with (tmp_path / f"{session}.jsonl").open("a") as file:
+            file.write(json.dumps(line) + "\n")
+        empty("ingest", str(tmp_path / f"{session}.jsonl"), "--source", "claude-code")
+
+    say("old", 1, "2026-11-01T10:00:00Z")
+    say("new", 1, "2026-11-02T10:00:00Z")
+    assert [one["title"] for one in empty.document("sessions")["sessions"]] == ["new 1", "old 1"]
+    say("old", 2, "2026-11-03T10:00:00Z")
+    listed = empty.document("sessions")["sessions"]
+    assert [one["title"] for one in listed] == ["old 1", "new 1"]
+    assert [one["last_turn_at"][:10] for one in listed] == ["2026-11-03", "2026-11-02"]
+    assert [line.split()[1] for line in empty("sessions").stdout.splitlines()[1:]] == [
+        "2026-11-03",
+        "2026-11-02",
+    ]
+
+
 def test_the_list_can_be_short_and_says_so(run: Command) -> None:
     result = run("sessions", "--limit", "2")
     assert len(result.stdout.splitlines()) == 1 + 2
@@ -159,6 +187,25 @@ def test_what_tools_say_is_cut_unless_all_is_wanted(empty: Command, tmp_path: Pa
     assert full.stderr == ""
 
 
+def test_every_character_of_a_long_turn_can_be_read(empty: Command, tmp_path: Path) -> None:
+    """The conversation, the turn alone, and both for a program."""
+    command = "\n".join(f"step {number}" for number in range(2_000))
+    tool = {"type": "tool_use", "name": "Shell", "input": {"command": command, "timeout": 9}}
+    id = told(empty, tmp_path, {"type": "text", "text": "go on"}, tool)
+    whole = f"{command}\ntimeout: 9"
+    assert "--full" in empty("session", id).stderr
+    shown = empty("session", id, "--full").stdout
+    assert "".join(f"  {line}\n" for line in whole.split("\n")) in shown
+    said, done = empty.document("session", id, "--full")["turns"]
+    assert (said["full_text"], done["full_text"]) == (None, whole)
+    assert len(done["content"]) < 400
+    assert "full_text" not in empty.document("session", id)["turns"][1]
+    short, full = empty("read", done["id"]), empty("read", done["id"], "--full")
+    assert f"An excerpt of {len(whole):,} characters; --full shows all of them." in short.stderr
+    assert full.stdout.startswith(f"{whole}\n")
+    assert empty.document("read", done["id"], "--full")["full_text"] == whole
+
+
 def test_a_long_line_of_a_tool_is_cut_on_a_terminal_only(empty: Command, tmp_path: Path) -> None:
     tool = {"type": "tool_use", "name": "Shell", "input": {"command": "word " * 100}}
     id = told(empty, tmp_path, {"type": "text", "text": "go on"}, tool)
@@ -202,6 +249,20 @@ def test_only_a_session_can_be_read_as_one(run: Command) -> None:
 def test_a_note_is_no_session(empty: Command) -> None:
     note = empty.keep("Sencha likes 70 degrees.")
     assert f"{note} is a note, not a session; `lore sessions`" in empty("session", note, code=1).stderr
+
+
+def test_a_forgotten_conversation_says_what_went_along_and_comes_back(empty: Command, tmp_path: Path) -> None:
+    tool = {"type": "tool_use", "name": "mcp__lore__search", "input": {"query": "ferry"}}
+    id = told(empty, tmp_path, {"type": "text", "text": "go on"}, tool)
+    assert empty("forget", id).stdout == "Forgot 1 memory, with 2 turns.\n"
+    assert empty.document("sessions")["sessions"] == []
+    assert empty.document("search", "go on")["hits"] == []
+    undo = empty("forget", id)
+    assert "is already forgotten" in undo.stderr
+    assert empty("restore", id).stdout == "Restored 1 memory, with 2 turns.\n"
+    assert len(empty.document("session", id)["turns"]) == 2
+    document = empty.document("forget", id)
+    assert (document["forgotten"], len(document["along"]), document["unchanged"]) == ([id], 2, [])
 
 
 # --- what is to be digested

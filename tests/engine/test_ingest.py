@@ -4,6 +4,7 @@ import json
 import os
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,8 @@ from lore.clock import Clock
 from lore.config import Config
 from lore.connecting import wire
 from lore.embed.hashing import HashEmbedder
-from lore.engine.ingest import Ingested
-from lore.model import Memory
+from lore.engine.ingest import BATCH_CHARACTERS, Ingested
+from lore.model import Cause, Memory
 from lore.transcripts.ignoring import Ignoring
 from lore.transcripts.sources import SOURCES, Source
 
@@ -149,6 +150,95 @@ def test_secrets_are_not_kept(lore: Lore, file: Path) -> None:
     assert texts(lore) == ["the key is [redacted: aws key]"]
     database = Path(lore.status().location)
     assert all(key.encode() not in path.read_bytes() for path in database.parent.iterdir())
+
+
+# --- whole texts
+SECRET = "sk-ant-" + "Q" * 40
+
+
+def ran(number: int, command: str, output: str) -> bytes:
+    """A tool call and its result."""
+    call = {"type": "tool_use", "id": f"t{number}", "name": "Bash", "input": {"command": command}}
+    told = {"type": "tool_result", "tool_use_id": f"t{number}", "content": output}
+    asked = line(number, "", "assistant", message={"role": "assistant", "content": [call]})
+    return asked + line(number + 1, "", message={"role": "user", "content": [told]})
+
+
+def whole(lore: Lore) -> list[str]:
+    """Every turn with all of its characters."""
+    kept = lore.full_texts([turn.id for turn in turns(lore)])
+    return [kept.get(turn.id, turn.content) for turn in turns(lore)]
+
+
+LONG = "".join(f"{number}: the walrus ate {number * 7} oysters\n" for number in range(5_000)) + "the end"
+
+
+def test_what_is_long_is_searched_by_an_excerpt_and_kept_whole(lore: Lore, file: Path) -> None:
+    file.write_bytes(ran(1, "cat log", LONG) + line(3, LONG) + line(4, "Short.", "assistant"))
+    read(lore, file)
+    assert whole(lore) == [f"Bash: cat log\n{LONG}", LONG, "Short."]
+    [ran_, said, short] = turns(lore)
+    assert len(ran_.content) < 3_000
+    assert len(said.content) < 50_000
+    assert ran_.metadata["full_length"] == len(f"Bash: cat log\n{LONG}")
+    assert "full_length" not in short.metadata
+    assert "oysters" in ran_.content
+    assert "the walrus ate 17500 oysters" not in ran_.content
+
+
+def test_no_secret_is_kept_in_a_whole_text(lore: Lore, file: Path) -> None:
+    half = LONG[:50_000]
+    file.write_bytes(ran(1, "env", f"{half} {SECRET} {half}"))
+    assert read(lore, file).redacted == {"anthropic key": 1}
+    [text] = whole(lore)
+    assert "QQQ" not in text
+    assert text == f"Bash: env\n{half} [redacted: anthropic key] {half}".strip()
+
+
+def test_turns_that_an_older_lore_has_cut_become_whole_when_they_are_read_again(
+    lore: Lore, file: Path
+) -> None:
+    file.write_bytes(ran(1, "cat log", LONG) + line(3, "Thanks."))
+    read(lore, file)
+    kept, words_before = turns(lore), texts(lore)
+    with lore.store.transaction(lore.namespace, Cause(verb="test"), 0.0) as writer:  # as it was before
+        writer.put([replace(turn, metadata={"line": 1}) for turn in kept])
+        writer.put_full_texts({turn.id: "" for turn in kept})
+    assert sum(lore.ingest(file, CLAUDE), Ingested()) == Ingested()
+    done = sum(lore.ingest(file, CLAUDE, again=True), Ingested())
+    assert (done.turns, done.changed, done.sessions) == (0, 1, 0)
+    assert whole(lore) == [f"Bash: cat log\n{LONG}", "Thanks."]
+    assert texts(lore) == words_before
+    assert sum(lore.ingest(file, CLAUDE, again=True), Ingested()).changed == 0
+
+
+def test_a_whole_text_follows_its_turn(lore: Lore, file: Path) -> None:
+    file.write_bytes(ran(1, "cat log", LONG))
+    read(lore, file)
+    for output in (LONG.replace("oysters", "mussels"), "nothing"):
+        file.write_bytes(ran(1, "cat log", output))
+        assert sum(lore.ingest(file, CLAUDE, again=True), Ingested()).changed == 1
+        assert whole(lore) == [f"Bash: cat log\n{output}"]
+    [turn] = turns(lore)
+    assert "full_length" not in turn.metadata
+
+
+def test_a_session_that_was_read_without_its_project_gets_it_when_it_is_read_again(
+    lore: Lore, file: Path
+) -> None:
+    file.write_bytes(line(1, "one", cwd="") + line(2, "two", cwd=""))
+    read(lore, file)
+    file.write_bytes(line(1, "one") + line(2, "two"))
+    done = sum(lore.ingest(file, CLAUDE, again=True), Ingested())
+    assert (done.turns, done.changed) == (0, 2)
+    kept = [*turns(lore), *lore.select(Filter(kinds=frozenset({"session"})), 10)]
+    assert [(one.project, one.metadata["folder"]) for one in kept] == [("/gone/ferry", "/gone/ferry")] * 3
+
+
+def test_many_long_turns_are_kept_a_few_at_a_time(lore: Lore, file: Path) -> None:
+    output = LONG * (1 + BATCH_CHARACTERS // 2 // len(LONG))
+    file.write_bytes(b"".join(ran(number, "cat log", output) for number in range(0, 8, 2)))
+    assert [done.turns for done in lore.ingest(file, CLAUDE)] == [2, 2]
 
 
 def test_a_title_keeps_no_secret_either(lore: Lore, file: Path) -> None:

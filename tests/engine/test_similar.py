@@ -68,3 +68,8 @@ def test_a_vector_of_the_model_finds_by_meaning_alone(lore: Lore) -> None:
 def test_what_is_no_vector_of_the_model_is_refused(lore: Lore, numbers: list[float]) -> None:
     with pytest.raises(Invalid, match="vector"):
         lore.similar(numbers)
+
+
+def test_a_vector_of_numbers_beyond_32_bits_is_refused(lore: Lore) -> None:
+    with pytest.raises(Invalid, match="finite"):
+        lore.similar([3.5e38] * lore.sense.dimension)

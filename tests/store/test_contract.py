@@ -260,6 +260,8 @@ def world(store: Store) -> None:
     place(store, dict.fromkeys(("root", "child", "grandchild", "other", "old", "gone"), EAST))
     place(store, {"own": EAST}, "mine")
     place(store, {"alien": EAST}, "theirs")
+    with store.transaction(SHARED, CAUSE, NOW) as writer:
+        writer.put_full_texts({"child": "The whole story of the lighthouse"})
 
 
 def test_calls_to_lore_pass_only_if_their_kind_is_named_and_are_never_embedded(store: Store) -> None:
@@ -1000,6 +1002,7 @@ def everything(store: Store) -> list[object]:
         reader.matching(["lighthouse"], 100, where),
         reader.about(["eddystone"], where, 100),
         reader.near(EAST, MODEL, 100, where),
+        reader.full_texts(["root", "child"]),
     ]
 
 
@@ -1110,6 +1113,7 @@ QUESTIONS: dict[str, Callable[[Reader], Iterable[str]]] = {
         id for found in reader.about(["eddystone"], Filter(forgotten=True), 100).values() for id in found
     ],
     "vectors": lambda reader: reader.vectors(MODEL, KNOWN),
+    "full_texts": lambda reader: reader.full_texts(KNOWN),
     "meetings": lambda reader: [id for meet in reader.meetings(KNOWN) for id in (meet.one, meet.other)],
     "get_suggestions": lambda reader: _proposed(reader.get_suggestions(KNOWN).values()),
     "suggestions_about": lambda reader: _proposed(reader.suggestions_about(KNOWN)),
@@ -1171,6 +1175,75 @@ def test_a_bookmark_stays_where_it_was_if_the_transaction_fails(store: Store) ->
     assert store.reader(SHARED).bookmarks() == []
 
 
+def test_the_order_of_the_newest_below_follows_the_children_that_are_not_forgotten(store: Store) -> None:
+    for number, id in enumerate(("early", "late", "alone"), 1):
+        keep(store, memory(id, kind="session", created_at=NOW + number))
+    later = memory("turn", created_at=NOW + 9)
+    keep(store, later, memory("turn-2", created_at=NOW + 2), below("early", "turn"), below("late", "turn-2"))
+    sessions = Filter(kinds=frozenset({"session"}))
+
+    def listed(limit: int = 10) -> list[str]:
+        return [one.id for one in shared(store).select(sessions, limit, "newest below")]
+
+    assert listed() == ["early", "alone", "late"]
+    assert listed(1) == ["early"]
+    keep(store, replace(later, forgotten_at=NOW))
+    assert listed() == ["alone", "late", "early"]
+
+
+WHOLE = "Grüße 👋🏽\n\t" + "".join(f"{number} harbours\r\n" for number in range(50_000)) + "  end \u2028"
+
+
+def keep_whole(store: Store, **texts: str) -> None:
+    with store.transaction(SHARED, CAUSE, NOW) as writer:
+        writer.put_full_texts(texts)
+
+
+def test_a_whole_text_comes_back_with_every_character(store: Store) -> None:
+    keep(store, memory("a", "0 harbours […] end"), memory("b"))
+    keep_whole(store, a=WHOLE)
+    assert shared(store).full_texts(["a", "b", "unknown"]) == {"a": WHOLE}
+    keep_whole(store, a="shorter", b=WHOLE)
+    assert shared(store).full_texts(["a", "b"]) == {"a": "shorter", "b": WHOLE}
+    keep_whole(store, a="")
+    assert shared(store).full_texts(["a", "b"]) == {"b": WHOLE}
+
+
+def test_a_whole_text_takes_part_in_no_search_and_costs_little_room(store: Store) -> None:
+    keep(store, memory("a", "an excerpt"))
+    before, [waiting] = store.size_bytes(), store.unembedded(MODEL, 10)
+    keep_whole(store, a=WHOLE)
+    assert shared(store).matching(["harbours"], 10, ANY) == {}
+    assert shared(store).containing("harbours", ANY) == []
+    assert store.unembedded(MODEL, 10) == [waiting]
+    assert store.size_bytes() - before < len(WHOLE) / 2
+
+
+def test_a_whole_text_is_forgotten_and_restored_with_its_memory(store: Store) -> None:
+    keep(store, memory("a"))
+    keep_whole(store, a=WHOLE)
+    keep(store, memory("a", forgotten_at=NOW))
+    assert shared(store).full_texts(["a"]) == {}
+    keep(store, memory("a"))
+    assert shared(store).full_texts(["a"]) == {"a": WHOLE}
+
+
+def test_a_whole_text_is_kept_with_its_transaction_and_beside_known_memories_only(store: Store) -> None:
+    keep(store, memory("a"), memory("theirs", namespace="theirs"), namespace="theirs")
+    for id in ("theirs", "unknown"):
+        with pytest.raises(NotFound, match=id):
+            keep_whole(store, **{"a": WHOLE, id: WHOLE})
+    assert shared(store).full_texts(["a"]) == {}
+    assert store.reader("theirs").full_texts(["theirs"]) == {}
+
+
+def test_a_whole_text_leaves_no_copy_in_the_journal(store: Store) -> None:
+    keep(store, memory("a"))
+    before = shared(store).history("a")
+    keep_whole(store, a=WHOLE)
+    assert shared(store).history("a") == before
+
+
 def test_what_is_noted_is_found_by_the_beginning_of_its_name(store: Store) -> None:
     with store.transaction(SHARED, CAUSE, NOW) as writer:
         writer.note("run/1", {"seconds": 1.5, "remarks": ["ünïcode"]})
@@ -1225,6 +1298,7 @@ def society(store: Store) -> None:
         with store.transaction(who, CAUSE, NOW) as writer:
             writer.put_suggestions([pair(f"{who}-pair", names["friend"], names["root"])])
             writer.put_bookmark(bookmark(f"{who}-file"))
+            writer.put_full_texts(dict.fromkeys(names.values(), "The whole story"))
     keep(
         store,
         below("theirs-root", "shared-friend", id="theirs-cross"),

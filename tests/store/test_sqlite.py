@@ -398,6 +398,27 @@ def test_damage_to_what_is_derived_is_found_and_healed(
     assert store.reader(SHARED).get(["b"])["b"].depth == 1
 
 
+@pytest.mark.parametrize("damage", ["data = x'00'", "characters = 1", "data = zeroblob(length(data))"])
+def test_a_damaged_whole_text_is_found_left_out_and_replaced(
+    damage: str, store: SqliteStore, path: Path
+) -> None:
+    keep(store, "a")
+
+    def keep_whole() -> None:
+        with store.transaction(SHARED, Cause(verb="test"), NOW) as writer:
+            writer.put_full_texts({"a": "the whole walrus"})
+
+    keep_whole()
+    ask(path, f"UPDATE full_text SET {damage}")
+    [finding] = [finding for finding in store.check() if not finding.passed]
+    assert (finding.check, finding.repairable) == ("full texts", False)
+    assert "1 are damaged" in finding.detail
+    assert store.reader(SHARED).full_texts(["a"]) == {}
+    keep_whole()
+    assert failed_checks(store) == set()
+    assert store.reader(SHARED).full_texts(["a"]) == {"a": "the whole walrus"}
+
+
 DAMAGE_TO_NAMES = {
     "none left": "DELETE FROM subject",
     "one lost": "DELETE FROM subject WHERE name = 'tom'",

@@ -208,6 +208,35 @@ def test_several_long_memories_are_read_within_a_budget(lore: Lore) -> None:
     assert call(lore, "read", ids=ids[:1]).data["fragments"][0]["content"] == "10 " + "walrus " * 5_000
 
 
+def test_a_long_turn_is_read_whole_within_the_budget_of_each_answer(lore: Lore) -> None:
+    whole = "".join(f"{number} walruses. " for number in range(5_000))
+    id = stored(lore, "0 walruses. […]", depth=0)
+    with lore.store.transaction(lore.namespace, Cause(verb="test"), 0.0) as writer:
+        [turn] = writer.get([id]).values()
+        writer.put([replace(turn, metadata={"full_length": len(whole)})])
+        writer.put_full_texts({id: whole})
+    excerpt = call(lore, "read", id=id).data
+    assert excerpt["content"] == "0 walruses. […]"
+    assert excerpt["notes"] == [
+        f"The content is an excerpt of {len(whole):,} characters; offset=0 reads them."
+    ]
+    read, offset = "", 0
+    while offset < len(whole):
+        reply = call(lore, "read", id=id, offset=offset)
+        assert tokens_in(reply.blocks()[0]) <= 8_500
+        read += reply.data["content"]
+        offset = len(read)
+        assert reply.data["notes"][0].endswith(
+            "." if read == whole else f" of {len(whole):,}; offset={offset} reads on."
+        )
+    assert read == whole
+    for wrong in (-1, len(whole)):
+        with pytest.raises(Invalid, match=f"offset is {wrong}; it must be between 0 and {len(whole) - 1:,}"):
+            call(lore, "read", id=id, offset=wrong)
+    with pytest.raises(Invalid, match="offset is for one fragment"):
+        call(lore, "read", ids=[id], offset=0)
+
+
 def test_a_reading_lists_the_first_children_and_says_how_many_there_are(lore: Lore) -> None:
     root = stored(lore, "root", depth=0)
     lore.remember_all([Draft(content=f"child {n}", parent=root) for n in range(120)])

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from lore.transcripts import words
 from lore.transcripts.base import Heading, LineReader, Said, Turn
 from lore.transcripts.claude_code import MOST_CALLS, NAME, Reader, may_speak
+from lore.transcripts.lines import LONGEST_WAITING
 from tests.transcripts import reading
 
 FIXTURES = Path(__file__).parent / "fixtures"
@@ -250,7 +251,7 @@ def test_the_client_itself_is_no_model() -> None:
     [
         ("before <system-reminder>not this</system-reminder>after", "before after"),
         ([text("one"), {"type": "image", "source": {"data": PNG}}, text("two")], "one\n\ntwo"),
-        (f"look at {PNG}", "look at [2,011 characters of data]"),
+        (f"look at {PNG}", f"look at {PNG}"),
         ("<command-name>/review</command-name><command-args>the parser</command-args>", "/review the parser"),
         ("<command-message>fix</command-message>\n<command-name>fix</command-name>\n<command-args>it</command-args>",
          "/fix it"),
@@ -405,10 +406,27 @@ def test_a_result_is_told_without_data_and_notices(content: object, answered: st
     assert turn.text == f"Bash: run\n{answered}".strip()
 
 
-def test_long_calls_and_results_are_cut() -> None:
-    [turn] = turns(answer(call("t1", command="c " * 5_000)), user([result("t1", "r " * 1_000_000)]))
+def test_long_calls_and_results_are_searched_by_an_excerpt_and_kept_whole() -> None:
+    command, output = "c " * 5_000 + "end", "r " * 1_000_000 + "end"
+    [turn] = turns(answer(call("t1", command=command)), user([result("t1", output)]))
     assert len(turn.text) < words.LONGEST_CALL + words.LONGEST_TOOL + 100
     assert "characters …]" in turn.text
+    assert turn.full == f"Bash: {command}\n{output}"
+
+
+def test_all_arguments_of_a_call_are_kept() -> None:
+    wrote = call("t1", "Write", file_path="/a.py", content="one\ntwo", mode=7)
+    [turn] = turns(answer(wrote), user([result("t1", "done")]))
+    assert turn.text == "Write: /a.py\ndone"
+    assert turn.full == "Write: /a.py\ncontent: one\ntwo\nmode: 7\ndone"
+
+
+def test_a_secret_where_a_result_is_cut_is_not_searched_by_half() -> None:
+    head = words.LONGEST_TOOL * 2 // 3
+    secret = "sk-ant-" + "Q" * 60
+    output = "x " * (head // 2 - 10) + secret + " y" * 5_000
+    [turn] = turns(answer(call("t1", command="env")), user([result("t1", output)]))
+    assert "QQQ" not in turn.text
 
 
 def test_a_line_without_a_name_gets_one_that_stays() -> None:
@@ -422,11 +440,11 @@ def test_a_line_without_a_name_gets_one_that_stays() -> None:
 def test_the_state_stays_small() -> None:
     reader = Reader(PATH, {})
     for number in range(80):
-        asked = call(f"t{number}" * 100, "Tool" * 100, command="c" * 10_000)
+        asked = call(f"t{number}" * 100, "Tool" * 100, command="c" * 50_000)
         said = [thinking(f"{number}" * 10_000), *(text(f"{number} {place}") for place in range(100)), asked]
         reader.read(number, line_of(answer(*said, id=f"m{number}", uuid=f"a{number}")))
     assert len(reader.state["calls"]) == MOST_CALLS
-    assert len(json.dumps(reader.state)) < 150_000
+    assert len(json.dumps(reader.state)) < LONGEST_WAITING + 200_000
 
 
 def test_the_state_that_is_given_is_left_alone() -> None:
@@ -647,5 +665,7 @@ def test_lines_that_cannot_be_understood_say_nothing(line: bytes) -> None:
 
 def test_very_long_lines_are_read_at_once() -> None:
     for word in ("<system-reminder>", "<task-notification><result>", "A", "<command-name>"):
-        [turn] = turns(user("x" + word * (2_000_000 // len(word))))
-        assert len(turn.text) <= words.LONGEST_TEXT + 100
+        said = "x" + word * (2_000_000 // len(word))
+        [turn] = turns(user(said))
+        assert turn.text == said
+        assert len(words.excerpt(turn.text)) <= words.LONGEST_TEXT + 100

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from lore.transcripts import codex, codex_tools, words
 from lore.transcripts.base import Heading, Said, Turn
+from lore.transcripts.lines import LONGEST_WAITING
 from tests.transcripts import reading
 from tests.transcripts.reading import headings, heard, lines, turns
 
@@ -269,11 +270,24 @@ def test_only_what_stands_before_an_output_tells_how_it_ended() -> None:
     assert codex_tools.answered("Exit code: 1\nOutput:\nthe end") == ("the end", True)
 
 
-def test_long_results_are_cut() -> None:
+def test_long_results_are_searched_by_an_excerpt_and_kept_whole() -> None:
     output = "a b" * 100_000
     long = item("CommandExecution", FIRST, id="c", command=["cat", "x" * 1_000], aggregated_output=output)
     [turn] = turns(said(lines(meta(SESSION), long)))
     assert len(turn.text) < words.LONGEST_CALL + words.LONGEST_TOOL + 100
+    assert turn.full == f"cat {'x' * 1_000}\n{output}"
+
+
+def test_a_call_is_kept_whole_whichever_of_its_two_records_tells_it() -> None:
+    patch = "*** Begin Patch\n" + "+ line\n" * 500
+    asked = response("custom_tool_call", name="apply_patch", input=patch, call_id="c")
+    told = response("custom_tool_call_output", call_id="c", output="Done")
+    [turn] = turns(said(lines(meta(SESSION), asked, told)))
+    assert turn.full == f"{patch.strip()}\nDone"
+    changes = {"/a.py": {"type": "update", "unified_diff": "@@ -1 +1 @@"}}
+    done = item("FileChange", FIRST, id="c", changes=changes, stdout="Done")
+    [turn] = turns(said(lines(meta(SESSION), done)))
+    assert (turn.text, turn.full) == ("/a.py\nDone", f"/a.py\n{json.dumps(changes)}\nDone")
 
 
 def fork_of(parent: list[bytes], id: str, turn: str, text: str, **more: Any) -> list[bytes]:
@@ -520,9 +534,9 @@ def test_memory_stays_small_however_long_a_session_is() -> None:
         told = [
             event("agent_message", message=f"message {number} " + "x" * 100),
             event("agent_reasoning", text=f"thought {number} " + "x" * 5_000),
-            response("function_call", name="shell", arguments="x" * 5_000, call_id=f"c{number}"),
+            response("function_call", name="shell", arguments="x" * 50_000, call_id=f"c{number}"),
             meta(f"session {number}"),
         ]
         for line in lines(*told):
             reader.read(number + 1, line)
-    assert len(json.dumps(reader.state)) < 150_000
+    assert len(json.dumps(reader.state)) < LONGEST_WAITING + 200_000

@@ -112,7 +112,7 @@ def test_a_conversation_of_claude_ai() -> None:
     assert heading == Heading(session="c-1", title="Sourdough", at=1767323045.0)
     assert isinstance(asked, Turn)
     assert asked.text.startswith("How warm?\n\n[notes.txt]\nflour flour")
-    assert len(asked.text) < words.LONGEST_TOOL + 100
+    assert len(asked.text) < words.LONGEST_TOOL + 100 < len(asked.full)
     assert (asked.uuid, asked.role, asked.at) == ("m-1", "user", 1767323046.0)
     at = 1767323047.0
     assert answered == [

@@ -1,6 +1,6 @@
 """Gemini CLI's sessions: records that are written again, patches, tools, and broken files."""
 
-import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -69,6 +69,7 @@ def test_a_real_session_becomes_its_heading_and_its_turns() -> None:
             session=SESSION,
             role="tool",
             text="echo hi-gemini\nOutput: hi-gemini\nProcess Group PGID: 3171",
+            full="echo hi-gemini\ndescription: say hi\nOutput: hi-gemini\nProcess Group PGID: 3171",
             at=1794777505.098,
             tool="run_shell_command",
             model=MODEL,
@@ -207,6 +208,19 @@ def test_what_is_no_conversation_says_nothing(line: bytes) -> None:
     assert said([line]) == []
 
 
-def test_a_line_of_many_megabytes_is_a_turn_of_ordinary_length() -> None:
-    [turn] = turns(said(lines(HEADER, message("1", "word <session_context> " * 300_000))))
-    assert len(json.dumps(turn.text)) < 50_000
+@pytest.mark.parametrize("file", ["session-1.jsonl", f"{SESSION}/child.jsonl"])
+def test_a_session_belongs_to_the_project_whose_root_the_client_tells(tmp_path: Path, file: str) -> None:
+    path = tmp_path / "proj-gem" / "chats" / file
+    path.parent.mkdir(parents=True)
+    unknown = said(REAL, path=str(path))
+    assert {one.folder for one in unknown} == {""}
+    (tmp_path / "proj-gem" / ".project_root").write_text("/home/dev/proj-gem\n")
+    told = said(REAL, path=str(path))
+    assert {one.folder for one in told} == {"/home/dev/proj-gem"}
+    assert len(told) == len(unknown)
+
+
+def test_a_line_of_many_megabytes_is_one_whole_turn() -> None:
+    text = "word <session_context> " * 300_000
+    [turn] = turns(said(lines(HEADER, message("1", text))))
+    assert turn.text == text.strip()

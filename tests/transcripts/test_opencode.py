@@ -72,6 +72,7 @@ def test_a_real_session_becomes_its_heading_and_its_turns(db: apsw.Connection) -
             session=SESSION,
             role="tool",
             text="echo hi-opencode\nhi-opencode",
+            full="echo hi-opencode\ndescription: say hi\nhi-opencode",
             at=1794777474.601,
             tool="bash",
             folder=FOLDER,
@@ -170,7 +171,7 @@ def test_parts_of_every_kind(db: apsw.Connection) -> None:
         ("summary", "In short.", "", "", False, "/elsewhere"),
         ("assistant", "Going on.", "", "", False, "/elsewhere"),
     ]
-    assert len(found[2].text) < words.LONGEST_TOOL + 100
+    assert len(found[2].text) < words.LONGEST_TOOL + 100 < len(found[2].full)
     assert found[0].at == 1794777490.0
 
 

@@ -17,8 +17,9 @@ from lore.transcripts.sources import Look, Source
 
 SETTLE_MILLISECONDS = 300
 """How long a file has to be quiet before it is looked at, so that a burst of lines is read at once."""
-TICK_MILLISECONDS = 1000
-"""After so long without a word another look is taken: what was before the watch began, it does not tell."""
+TICK_MILLISECONDS = 500
+"""How often the folders are looked for: one that a client makes later is watched and read within a second.
+After one tick without a change another look is taken: a watch does not tell what was before it began."""
 REST = 2
 """So many times as long as a reading took passes before the next, for a database is never read for free."""
 LONGEST_REST_SECONDS = 10.0
@@ -119,7 +120,18 @@ class Gathering:
     async def _watched(self, watchable: Mapping[Path, int]) -> AsyncIterator[int]:
         """For how many ticks nothing has happened, at each; until there is something else to watch."""
         quiet = 0
-        while watchable and not self._ended.is_set():
+        while not self._ended.is_set():
+            async for changes in self._ticks(watchable):
+                now = self._watchable()
+                quiet = 0 if changes or now != watchable else quiet + 1
+                yield quiet
+                if now != watchable:
+                    watchable = now
+                    break
+
+    async def _ticks(self, watchable: Mapping[Path, int]) -> AsyncIterator[bool]:
+        """At each change, and after each tick without one: whether something has changed."""
+        if watchable:
             async for changes in watchfiles.awatch(
                 *watchable,
                 debounce=SETTLE_MILLISECONDS,
@@ -127,11 +139,11 @@ class Gathering:
                 rust_timeout=TICK_MILLISECONDS,
                 yield_on_timeout=True,
             ):
-                quiet = 0 if changes else quiet + 1
-                yield quiet
-                if (now := self._watchable()) != watchable:
-                    watchable, quiet = now, 0
-                    break
+                yield bool(changes)
+            return
+        while not self._ended.is_set():
+            await self._rested(TICK_MILLISECONDS / 1000)
+            yield False
 
     def _watchable(self) -> dict[Path, int]:
         """What changes when they write, as far as it is there yet, and which file that is at present."""

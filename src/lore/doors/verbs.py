@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from lore.engine import Lore
 
 REPEATABLE = frozenset(
-    "search similar links recall count count_below projects select read look_at roots explore ids_like"
-    " history sessions staged status check rebuild catch_up pending".split()
+    "search similar links recall count count_below projects select read look_at full_texts roots explore"
+    " ids_like history sessions staged status check rebuild catch_up pending".split()
 )
 """Verbs that may be asked for a second time when the first answer was lost."""
 ONCE = frozenset("retry remember remember_all revise link unlink forget restore".split())

@@ -157,9 +157,9 @@ class Lore:
         """The projects that memories belong to, by name, and how many of them there are."""
         return self._reader.projects()
 
-    def select(self, where: Filter, limit: int) -> list[Memory]:
-        """The memories that pass a filter, newest first; counts as no use."""
-        return self._reader.select(where, limit)
+    def select(self, where: Filter, limit: int, order: Order = "newest") -> list[Memory]:
+        """The memories that pass a filter, newest first or in another order; counts as no use."""
+        return self._reader.select(where, limit, order)
 
     def read(self, id: str) -> Reading:
         """One memory with its place and ties; this strengthens it and wakes its neighbours a little."""
@@ -172,6 +172,10 @@ class Lore:
     def look_at(self, id: str) -> Reading:
         """Like read, without counting as use."""
         return look_at(id, reader=self._reader, now=self.clock())
+
+    def full_texts(self, ids: Sequence[str]) -> Mapping[str, str]:
+        """The whole texts of those memories whose content is an excerpt; counts as no use."""
+        return self._reader.full_texts(ids)
 
     def roots(self, limit: int = 20, where: Filter = EVERYTHING) -> list[Branch]:
         """The tops of the trees, the most relevant first."""
@@ -216,12 +220,13 @@ class Lore:
         return memories
 
     def ingest(
-        self, path: Path, source: Source, ignored: Callable[[str], bool] = lambda folder: False
+        self,
+        path: Path,
+        source: Source,
+        ignored: Callable[[str], bool] = lambda folder: False,
+        again: bool = False,
     ) -> Iterator[Ingested]:
-        """Read on in a client's transcript; what came of each part, as soon as it is kept.
-
-        ignored: of a folder, whether what was said there is left out.
-        """
+        """Read on in a client's transcript, or all of it again; the result of each part once it is kept."""
         for done in ingest(
             path,
             source,
@@ -230,6 +235,7 @@ class Lore:
             cause=self._cause("ingest"),
             now=self.clock(),
             ignored=ignored,
+            again=again,
         ):
             self.background.wake()
             yield done
@@ -273,12 +279,12 @@ class Lore:
         return unlink(ids, store=self.store, namespace=self.namespace, cause=cause, now=self.clock())
 
     def forget(self, ids: Sequence[str], reason: str = "") -> list[str]:
-        """Hide memories; the ids that were known."""
+        """Hide memories; the ids that were known, then those of what went along with a session."""
         cause = self._cause("forget", reason)
         return forget(ids, store=self.store, namespace=self.namespace, cause=cause, now=self.clock())
 
     def restore(self, ids: Sequence[str], reason: str = "") -> list[str]:
-        """Bring forgotten memories back; the ids that were forgotten."""
+        """Bring memories back; the ids that were forgotten, then those of what came along with a session."""
         cause = self._cause("restore", reason)
         return restore(ids, store=self.store, namespace=self.namespace, cause=cause, now=self.clock())
 

@@ -3,19 +3,36 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from lore.engine import origins
 from lore.engine.link import ended, made
 from lore.engine.portrait import OBSERVATION, repaint_above
-from lore.model import Cause, Link, Memory, Tie
+from lore.model import SESSION, Cause, Link, Memory, Tie
 from lore.store import Store, Writer
 
 
 def forget(ids: Sequence[str], *, store: Store, namespace: str, cause: Cause, now: float) -> list[str]:
-    """Hide them from every answer; the ids that were known. Nothing is erased: `restore` brings them back."""
+    """Hide them from every answer. Nothing is erased: `restore` brings them back.
+
+    With a session go its turns, and the memories that came from these alone. Returns the ids that were
+    known, in their order, then the ids of all that went along with a session.
+    """
     with store.transaction(namespace, cause, now) as writer:
         known = writer.get(dict.fromkeys(ids))
+        along: dict[str, Memory] = {}
         for memory in known.values():
-            hide(memory, cause.reason, writer, now)
-        return [id for id in dict.fromkeys(ids) if id in known]
+            if memory.kind == SESSION:
+                along |= origins.of_session(memory, writer)
+        sessions = {id: memory for id, memory in known.items() if memory.kind == SESSION}
+        gone = [
+            replace(memory, forgotten_at=now, forgotten_reason=cause.reason, updated_at=now)
+            for memory in (sessions | along).values()
+        ]
+        writer.put(gone)
+        repaint_above(gone, writer=writer, now=now)
+        for id, memory in known.items():
+            if id not in sessions and id not in along:
+                hide(memory, cause.reason, writer, now)
+        return [*(id for id in dict.fromkeys(ids) if id in known), *(id for id in along if id not in known)]
 
 
 def hide(memory: Memory, reason: str, writer: Writer, now: float) -> None:
@@ -27,15 +44,25 @@ def hide(memory: Memory, reason: str, writer: Writer, now: float) -> None:
 
 
 def restore(ids: Sequence[str], *, store: Store, namespace: str, cause: Cause, now: float) -> list[str]:
-    """Bring forgotten memories back to where they were, with the children they had; the ids restored."""
+    """Bring forgotten memories back to where they were, with the children they had.
+
+    A session comes back with all that went along with it. Returns the ids that were forgotten, then the ids
+    of what came back along with a session.
+    """
     with store.transaction(namespace, cause, now) as writer:
         forgotten = [m for m in writer.get(ids, forgotten=True).values() if m.forgotten_at is not None]
-        back = forgotten + [gone for memory in forgotten for gone in _gone_along(memory, writer)]
+        along: dict[str, Memory] = {}
+        for memory in forgotten:
+            if memory.kind == SESSION:
+                along |= origins.gone_with(memory, writer)
+        given = {memory.id for memory in forgotten}
+        others = [memory for id, memory in along.items() if id not in given]
+        back = [*forgotten, *others, *(gone for one in forgotten for gone in _gone_along(one, writer))]
         writer.put([replace(m, forgotten_at=None, forgotten_reason="", updated_at=now) for m in back])
         for memory in forgotten:
             _take_back(memory, writer, now)
         repaint_above(back, writer=writer, now=now)
-        return [memory.id for memory in forgotten]
+        return [*(memory.id for memory in forgotten), *(memory.id for memory in others)]
 
 
 def _observations_of(memory: Memory, writer: Writer) -> list[Memory]:

@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from lore.engine.clean import clean_heading, clean_turn
 from lore.engine.link import made
 from lore.errors import LoreError, Unavailable
-from lore.model import LORE_CALL, SESSION, TURN, Cause, Link, LinkKind, Memory, Tie
-from lore.redact import redact
-from lore.store import Bookmark, Store, Writer
+from lore.model import FULL_LENGTH, LORE_CALL, SESSION, TURN, Cause, Link, LinkKind, Memory, Tie
+from lore.store import Bookmark, Reader, Store, Writer
 from lore.text import preview
 from lore.transcripts.base import Heading, Said, Turn
 from lore.transcripts.growing import Left, Transcript, Watermark
@@ -22,6 +22,8 @@ from lore.transcripts.sources import Source
 
 BATCH = 200
 """How many turns are kept at once: a fraction of a second, in which other writers wait."""
+BATCH_CHARACTERS = 4_000_000
+"""Characters that are kept at once, if the turns are long."""
 IMPORTANCE = {"user": 0.3, "assistant": 0.2, "summary": 0.4, "tool": 0.1}
 SPEAKERS = {"user": "the user", "assistant": "the assistant", "summary": "a summary", "tool": "a tool"}
 NEIGHBOUR = 200
@@ -31,7 +33,6 @@ LOOKED_AT = 8 * NEIGHBOUR
 TITLE = 80
 REMEMBERED = 20
 """Of how many sessions of a file the last turn is remembered."""
-LONGEST_BYTES = 49_000
 NAMES = uuid.UUID("7b0c6b1e-5d0f-4c55-9a5e-0d6f2f0b8c11")
 
 
@@ -64,12 +65,14 @@ def ingest(
     cause: Cause,
     now: float,
     ignored: Callable[[str], bool],
+    again: bool = False,
 ) -> Iterator[Ingested]:
     """Read a transcript on from where it was left; what came of each batch, as soon as it is kept.
 
-    ignored: of a folder, whether what was said there is left out.
+    ignored: of a folder, whether what was said there is left out. again: read it from its beginning; what is
+    known stays, and changes where the transcript says more of it or something else.
     """
-    marks = store.reader(namespace).bookmarks()
+    marks = [] if again else store.reader(namespace).bookmarks()
     try:
         with source.open(path, [_left(mark) for mark in marks if mark.source == source.name]) as transcript:
             begun = transcript.left
@@ -97,18 +100,24 @@ def keep_all(
 def _parted(said: Iterable[Said]) -> Iterator[list[Said]]:
     """Some at a time. What comes before something that cannot be read is not lost with it."""
     batch: list[Said] = []
+    characters = 0
     try:
         for one in said:
             batch.append(one)
-            if len(batch) >= BATCH:
+            characters += _characters([one])
+            if len(batch) >= BATCH or characters >= BATCH_CHARACTERS:
                 yield batch
-                batch = []
+                batch, characters = [], 0
     except LoreError:
         if batch:
             yield batch
         raise
     if batch:
         yield batch
+
+
+def _characters(said: Iterable[Said]) -> int:
+    return sum(len(one.text) + len(one.full) for one in said if isinstance(one, Turn))
 
 
 def _left(bookmark: Bookmark) -> Left:
@@ -140,13 +149,14 @@ def _bookmark(left: Left, source: str, now: float) -> Bookmark:
 def _batches(transcript: Transcript) -> Iterator[list[Said]]:
     """What is said, some at a time; the last batch may be empty, but the reading has moved."""
     batch: list[Said] = []
-    read = 0
+    read = characters = 0
     for piece in transcript:
         read += 1
         batch += piece
-        if len(batch) >= BATCH:
+        characters += _characters(piece)
+        if len(batch) >= BATCH or characters >= BATCH_CHARACTERS:
             yield batch
-            batch, read = [], 0
+            batch, read, characters = [], 0, 0
     if read:
         yield batch
 
@@ -172,9 +182,9 @@ class _Keeping:
     def keep(self, batch: Sequence[Said], bookmark: Bookmark | None, store: Store) -> Ingested:
         """All of a batch and the bookmark behind it, if there is one, in one transaction."""
         hidden: Counter[str] = Counter()
-        said = [_clean(one, hidden) for one in batch if isinstance(one, Turn)]
+        said = [clean_turn(one, hidden) for one in batch if isinstance(one, Turn)]
         turns = {self._id(turn.uuid): turn for turn in said if turn.text}
-        told = (_clean_heading(one, hidden) for one in batch if isinstance(one, Heading))
+        told = (clean_heading(one, hidden) for one in batch if isinstance(one, Heading))
         headings = self._waiting | {heading.session: heading for heading in told}
         with store.transaction(self._namespace, self._cause, self._now) as writer:
             known = writer.get(turns, forgotten=True)
@@ -183,23 +193,35 @@ class _Keeping:
             memories, links = self._told(turns, known)
             writer.put(memories)
             writer.put_links(links)
-            changed = [
-                replace(
-                    memory,
-                    kind=_kind(turns[id]),
-                    content=turns[id].text,
-                    metadata=_told(turns[id]),
-                    updated_at=self._now,
-                )
-                for id, memory in known.items()
-                if memory.content != turns[id].text and memory.forgotten_at is None
-            ]
-            writer.put(changed)
+            changed = self._changed(turns, known, writer)
+            writer.put([*changed, *self._placed([turns[memory.id] for memory in changed], writer)])
+            writer.put_full_texts({id: turn.full for id, turn in fresh.items() if turn.full})
+            writer.put_full_texts({memory.id: turns[memory.id].full for memory in changed})
             if bookmark is not None:
                 writer.put_bookmark(
                     replace(bookmark, state={**bookmark.state, "last": list(self._last.items())})
                 )
         return Ingested(turns=len(fresh), changed=len(changed), sessions=sessions, redacted=hidden)
+
+    def _changed(
+        self, turns: Mapping[str, Turn], known: Mapping[str, Memory], reader: Reader
+    ) -> list[Memory]:
+        """Memories of turns that now say something else, or more; forgotten ones stay as they are."""
+        current = {id: memory for id, memory in known.items() if memory.forgotten_at is None}
+        full = reader.full_texts(id for id, memory in current.items() if FULL_LENGTH in memory.metadata)
+        return [
+            replace(
+                memory,
+                kind=_kind(turns[id]),
+                content=turns[id].text,
+                project=project,
+                metadata=_told(turns[id]),
+                updated_at=self._now,
+            )
+            for id, memory in current.items()
+            if (project := memory.project or self._project_key(turns[id])) != memory.project
+            or (memory.content, full.get(id, "")) != (turns[id].text, turns[id].full)
+        ]
 
     def _id(self, name: str) -> str:
         """The same wherever and however often it is read, so that nothing is kept twice."""
@@ -227,6 +249,16 @@ class _Keeping:
         self._waiting = {name: heading for name, heading in headings.items() if name not in there}
         return len(new)
 
+    def _placed(self, turns: Sequence[Turn], reader: Reader) -> list[Memory]:
+        """The sessions of these turns whose project was not known, with the one that the turns tell."""
+        by_session = {self._session(turn.session): turn for turn in reversed(turns)}
+        return [
+            replace(memory, project=project, metadata={**memory.metadata, **folder}, updated_at=self._now)
+            for id, memory in reader.get(by_session).items()
+            if not memory.project and (project := self._project_key(by_session[id]))
+            for folder in [{"folder": by_session[id].folder} if by_session[id].folder else {}]
+        ]
+
     def _session(self, name: str) -> str:
         if name not in self._sessions:
             self._sessions[name] = self._id(f"session\0{name}")
@@ -235,7 +267,6 @@ class _Keeping:
     def _session_memory(self, id: str, turns: Sequence[Turn], heading: Heading | None) -> Memory:
         first = next((turn for turn in turns if turn.role == "user"), turns[0])
         title = _title(heading) or preview(first.text, TITLE)
-        project = self._project(first)
         at = self._now if first.at is None else first.at
         told = {"folder": first.folder, "branch": first.branch, "parent": heading.parent if heading else ""}
         return Memory(
@@ -248,7 +279,7 @@ class _Keeping:
             source=self._source,
             source_type="transcript",
             session=first.session,
-            project=project.key if project else "",
+            project=self._project_key(first),
             metadata={name: value for name, value in told.items() if value},
             created_at=at,
             updated_at=at,
@@ -264,8 +295,8 @@ class _Keeping:
         memories, links = [], []
         for id, turn in turns.items():
             if id not in known:
-                before, words = self._last.get(turn.session, ("", ""))
-                memories.append(self._memory(id, turn, words))
+                before, said = self._last.get(turn.session, ("", ""))
+                memories.append(self._memory(id, turn, said))
                 links.append(self._link(self._session(turn.session), id, "hierarchical"))
                 if before and _kind(turn) == TURN:
                     links.append(self._link(before, id, "temporal"))
@@ -294,11 +325,15 @@ class _Keeping:
             source=self._source,
             source_type="transcript",
             session=turn.session,
-            project=project.key if project else "",
+            project=self._project_key(turn),
             metadata=_told(turn),
             created_at=at,
             updated_at=at,
         )
+
+    def _project_key(self, turn: Turn) -> str:
+        project = self._project(turn)
+        return project.key if project else ""
 
     def _project(self, turn: Turn) -> Project | None:
         place = (turn.folder, turn.remote)
@@ -325,6 +360,7 @@ def _told(turn: Turn) -> dict[str, Any]:
         "agent": turn.agent,
         "failed": turn.failed,
         "reasoning": turn.reasoning,
+        FULL_LENGTH: len(turn.full),
     }
     return {name: value for name, value in told.items() if value}
 
@@ -335,32 +371,6 @@ def _kind(turn: Turn) -> str:
 
 def _title(heading: Heading | None) -> str:
     return preview(heading.title, TITLE) if heading and heading.title.strip() else ""
-
-
-def _clean(turn: Turn, hidden: Counter[str]) -> Turn:
-    """Without secrets, and storable; what was hidden is counted."""
-    text, reasoning = _without_secrets(turn.text, hidden).strip(), _without_secrets(turn.reasoning, hidden)
-    if (text, reasoning) == (turn.text, turn.reasoning):
-        return turn
-    return replace(turn, text=text, reasoning=reasoning)
-
-
-def _clean_heading(heading: Heading, hidden: Counter[str]) -> Heading:
-    return replace(heading, title=_without_secrets(heading.title, hidden))
-
-
-def _without_secrets(text: str, hidden: Counter[str]) -> str:
-    if not text:
-        return text
-    redacted = redact(_storable(text))
-    if redacted.found:
-        hidden.update(redacted.found)
-    return redacted.text
-
-
-def _storable(text: str) -> str:
-    """As much as a memory holds, in characters that can be stored."""
-    return text.replace("\0", "").encode("utf-8", "replace")[:LONGEST_BYTES].decode("utf-8", "ignore")
 
 
 def _context(turn: Turn, project: Project | None, words_before: str) -> str:

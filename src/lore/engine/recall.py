@@ -15,7 +15,9 @@ def recall(
     """The first `limit` of one order, shown in another; each has its place as its score, the first one 1."""
     if not 1 <= limit <= LIMIT:
         raise Invalid(f"limit is {limit}; it must be between 1 and {LIMIT:,}")
-    chosen = sorted(reader.select(where, limit, choose), key=lambda memory: _place(memory, show))
+    chosen = reader.select(where, limit, choose)
+    if show != choose:
+        chosen = sorted(chosen, key=lambda memory: _place(memory, show))
     total = reader.count(where) if len(chosen) == limit else len(chosen)
 
     hits = [_hit(memory, 1 - place / len(chosen), now) for place, memory in enumerate(chosen)]
@@ -29,7 +31,7 @@ def recall(
 
 def _place(memory: Memory, order: Order) -> tuple[float, float, int]:
     first = {"newest": 0.0, "importance": memory.importance, "use": float(memory.access_count)}
-    return -first[order], -memory.created_at, -memory.alias
+    return -first.get(order, 0.0), -memory.created_at, -memory.alias
 
 
 def _hit(memory: Memory, score: float, now: float) -> Hit:

@@ -92,7 +92,10 @@ class Reader(ABC):
 
     @abstractmethod
     def select(self, where: Filter, limit: int, order: Order = "newest") -> list[Memory]:
-        """The memories that pass: newest first, or most important, or most used; then newest first."""
+        """The memories that pass: newest first, or most important, or most used; then newest first.
+
+        newest below: by the newest child that is not forgotten; by its own time, if a memory has none.
+        """
 
     @abstractmethod
     def ids(self, where: Filter) -> list[str]:
@@ -113,6 +116,13 @@ class Reader(ABC):
     @abstractmethod
     def projects(self) -> dict[str, int]:
         """The projects that current memories belong to, by name, and how many of them there are."""
+
+    @abstractmethod
+    def full_texts(self, ids: Iterable[str]) -> dict[str, str]:
+        """The whole text of each of `ids` whose content is an excerpt; forgotten memories have none.
+
+        No search looks into it. A damaged one is left out; `check` finds it.
+        """
 
     # --- finding: id -> strength, the best `limit` that pass, best first
     @abstractmethod
@@ -221,6 +231,13 @@ class Writer(Reader):
 
         Text index and vectors follow the text. Use (access counts, activation) is only taken over from
         new memories, depth never: it follows from the links. An id outside this namespace: NotFound.
+        """
+
+    @abstractmethod
+    def put_full_texts(self, texts: Mapping[str, str]) -> None:
+        """Keep whole texts beside memories, every character, by id; an empty one: no more.
+
+        They are neither searched nor embedded, and the journal does not copy them. Unknown id: NotFound.
         """
 
     @abstractmethod

@@ -11,7 +11,7 @@ import apsw
 import numpy as np
 
 from lore.health import Finding
-from lore.store import about
+from lore.store import about, full_text
 from lore.store.connections import Connections
 from lore.store.index.codes import code_of
 
@@ -43,6 +43,8 @@ CODES = f"""
     SELECT e.code, v.data FROM embedding e JOIN vector v ON v.memory = e.memory WHERE e.model != ''
         ORDER BY e.seq DESC LIMIT {SAMPLE}
 """
+
+FULL_TEXTS = f"SELECT characters, data FROM full_text ORDER BY memory DESC LIMIT {SAMPLE}"
 
 
 def check(connections: Connections) -> list[Finding]:
@@ -138,6 +140,16 @@ def _code(data: Any) -> bytes:
     return bytes(code_of(vector[np.newaxis])[0])
 
 
+def _full_texts(connection: apsw.Connection) -> Finding:
+    rows = connection.execute(FULL_TEXTS)
+    wrong = sum(full_text.unpacked(characters, data) is None for characters, data in rows)
+    count = _number(connection, "SELECT count(*) FROM full_text")
+    detail = (
+        f"{wrong} are damaged; `lore ingest --again` reads them anew" if wrong else f"{count} whole texts"
+    )
+    return Finding("full texts", not wrong, detail)
+
+
 def _use(connection: apsw.Connection) -> Finding:
     lost = _number(connection, LOST_TRACES)
     return Finding(
@@ -171,6 +183,7 @@ CHECKS: dict[str, Callable[[apsw.Connection], Finding]] = {
     "words": _words,
     "names": _names,
     "vectors": _vectors,
+    "full texts": _full_texts,
     "use": _use,
     "trees": _trees,
     "journal": _journal,

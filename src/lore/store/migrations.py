@@ -235,5 +235,12 @@ MIGRATIONS: dict[str, str] = {
                 SELECT new.alias, '', 0, 0 WHERE new.kind != 'lore-call';
         END;
     """,  # they have no row in `embedding`: nothing waits to be embedded
+    "0011 whole texts beside their excerpts": """
+        CREATE TABLE full_text (
+            memory INTEGER PRIMARY KEY REFERENCES memory (alias) ON DELETE CASCADE,
+            characters INTEGER NOT NULL,
+            data BLOB NOT NULL
+        ) STRICT; -- data: UTF-8, compressed by zstd
+    """,
 }
 """Expand first, contract in a later release: an older Lore may still have the file open."""

@@ -11,22 +11,16 @@ import numpy as np
 
 from lore.health import Counts
 from lore.model import Cause, Entry, Filter, Link, Memory, Order, Trace
-from lore.store import about, bookmarking, sql, suggesting, words
+from lore.store import about, bookmarking, full_text, sql, suggesting, words
 from lore.store.base import Bookmark, Meeting, Reader, Suggestion
 from lore.store.meaning import Meaning, Scope
 from lore.vectors import Vector, unpacked
 
-ORDERS: dict[Order, str] = {
-    "newest": "m.created_at DESC, m.alias DESC",
-    "importance": "m.importance DESC, m.created_at DESC, m.alias DESC",
-    "use": "t.access_count DESC, m.created_at DESC, m.alias DESC",
-}
 FEW = 4_000
 """So many are better looked up before the best are sought than after."""
 
 ANY: frozenset[str] = frozenset()
 _ASCII_RUN = re.compile(r"[\x01-\x7f]+")
-
 CHAIN_LIMIT = 1_000
 """A tree deeper than this is a cycle, which the writers prevent."""
 
@@ -81,7 +75,7 @@ class SqlReader(Reader):
 
     def select(self, where: Filter, limit: int, order: Order = "newest") -> list[Memory]:
         clause, parameters = sql.passing(where)
-        first = f"ORDER BY {ORDERS[order]}"
+        first = f"ORDER BY {sql.ORDERS[order]}"
         rows = self._rows(
             f"{sql.MEMORY_ROWS} WHERE m.alias IN ("  # sorts without the texts
             "SELECT m.alias FROM memory m CROSS JOIN trace t ON t.memory = m.alias"
@@ -146,6 +140,10 @@ class SqlReader(Reader):
             " AND m.project > '' GROUP BY 1 ORDER BY 1"
         )
         return dict(cast(list[tuple[str, int]], rows))
+
+    def full_texts(self, ids: Iterable[str]) -> dict[str, str]:
+        rows = self._rows(full_text.ROWS.format(sight=self._sight()), ids=sql.listed_ids(ids))
+        return {id: text for id, *row in rows if (text := full_text.unpacked(*row)) is not None}
 
     # --- finding
     def matching(self, terms: Sequence[str], limit: int, where: Filter) -> dict[str, float]:
@@ -216,10 +214,8 @@ class SqlReader(Reader):
         return self._meaning.nearest(vector, model, limit, scope, narrow=not self._wide(where))
 
     def cosines(self, vector: Vector, model: str, ids: Iterable[str]) -> dict[str, float]:
-        rows = self._rows(
-            f"SELECT m.alias FROM memory m WHERE m.id IN ({sql.IDS}) AND {self._sight()}",
-            ids=sql.listed_ids(ids),
-        )
+        in_sight = f"SELECT m.alias FROM memory m WHERE m.id IN ({sql.IDS}) AND {self._sight()}"
+        rows = self._rows(in_sight, ids=sql.listed_ids(ids))
         known = np.fromiter((alias for (alias,) in rows), np.int64, len(rows))
         return Scope(self._source, self._sight(), {"namespace": self._namespace}).cosines(
             vector, model, known

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
-from lore.model import DETAILS, ID_TAIL, LORE_CALL, SESSION, SHARED, TURN, Filter, Link, Memory
+from lore.model import DETAILS, ID_TAIL, LORE_CALL, SESSION, SHARED, TURN, Filter, Link, Memory, Order
 from lore.ranking.category import BY_KIND, IMPORTANCE, OTHERWISE
 
 USE = (
@@ -61,6 +61,16 @@ BELOW = """
         ) SELECT node FROM below
     )""".format(sight=f"(:namespace, '{SHARED}')")
 
+LAST_CHILD_AT = f"""
+    coalesce((SELECT max(c.created_at) FROM link l CROSS JOIN memory c ON c.alias = l.target
+        WHERE l.source = m.alias AND l.kind = 'hierarchical' AND l.active = 1 AND c.forgotten_at IS NULL
+        AND c.namespace IN (:namespace, '{SHARED}')), m.created_at)"""
+ORDERS: dict[Order, str] = {
+    "newest": "m.created_at DESC, m.alias DESC",
+    "importance": "m.importance DESC, m.created_at DESC, m.alias DESC",
+    "use": "t.access_count DESC, m.created_at DESC, m.alias DESC",
+    "newest below": f"{LAST_CHILD_AT} DESC, m.created_at DESC, m.alias DESC",
+}
 LEVEL = f"""
     (m.depth = :level OR {DETAILS} <= :level AND :level < m.depth
     OR m.depth < :level AND :level <= {DETAILS} AND NOT EXISTS (

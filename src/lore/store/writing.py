@@ -9,7 +9,7 @@ import numpy as np
 
 from lore.errors import Invalid, NotFound, Unavailable
 from lore.model import SHARED, Cause, Link, Memory, new_id
-from lore.store import about, bookmarking, bulk, sql, suggesting
+from lore.store import about, bookmarking, bulk, full_text, sql, suggesting
 from lore.store.base import Bookmark, Suggestion, Writer
 from lore.store.bulk import Table
 from lore.store.index.codes import code_of
@@ -121,6 +121,9 @@ class SqlWriter(SqlReader, Writer):
             self._note("memory", [(old.id, before, after)])
             if "title" in after or "content" in after:
                 about.change(replace(new, alias=old.alias), self._source)
+
+    def put_full_texts(self, texts: Mapping[str, str]) -> None:
+        full_text.put(texts, self._aliases(texts), self._source)
 
     def put_links(self, links: Iterable[Link]) -> list[Link]:
         wanted = list(links)

@@ -41,7 +41,7 @@ OFFICIAL = Surface(
         "or first words, with their text as the first observation, and can be extended, related and deleted "
         "by that name; to delete that text is to forget the memory. Where several share a name, each is "
         "shown with a number, as in `Plan (#12)`. `read_graph` shows the newest 50 of them, up to 40,000 "
-        "characters, and a second block of text says how many more there are; conversations word for word "
+        "characters, and a second block of text says how many more there are; turns of conversations "
         "and reflections appear in searches only. `create_entities` always makes an entity of its own.",
         "**Answers have no budget and no marks, as there.** `read_graph`, `search_nodes` and `open_nodes` "
         "bring entities whole, however long that is; the setting `answer_tokens` does not apply. A memory "

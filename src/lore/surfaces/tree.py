@@ -11,7 +11,20 @@ from typing_extensions import TypedDict
 
 from lore.engine import Lore
 from lore.errors import Invalid, NotFound
-from lore.model import TURN, Answer, Draft, Filter, Format, Hit, Link, Query, Reading, Revision
+from lore.model import (
+    FULL_LENGTH,
+    TURN,
+    Answer,
+    Draft,
+    Filter,
+    Format,
+    Hit,
+    Link,
+    Memory,
+    Query,
+    Reading,
+    Revision,
+)
 from lore.surfaces.answers import (
     FETCH_FACTOR,
     Cut,
@@ -27,7 +40,7 @@ from lore.surfaces.answers import (
     uncut,
 )
 from lore.surfaces.base import Reply, Surface, compact
-from lore.text import preview
+from lore.text import CHARACTERS_PER_TOKEN, preview
 
 HOME_ABOVE = 0.3
 """A new fragment without a parent goes below the most similar root whose likeness is above this."""
@@ -145,6 +158,9 @@ def read(
     ids: Annotated[
         list[str] | None, Field(description="Several at once, up to 50; long contents may be cut.")
     ] = None,
+    offset: Annotated[
+        int | None, Field(description="With id, for a turn that is an excerpt: its whole text from here on.")
+    ] = None,
 ) -> Reply:
     """Read a fragment: its content, and the ids of its children and associations. Reading strengthens it."""
     if id is None and not ids:
@@ -153,7 +169,11 @@ def read(
         with _fragment(id):
             reading = lore.read(id)
         newer = outdated(lore, [reading.memory])
-        return Reply(_with_notes(_shown(reading, newer, uncut), _unlisted([reading])))
+        content, notes = _content(lore, reading.memory, offset)
+        shown = _shown(reading, newer, uncut) | content
+        return Reply(_with_notes(shown, [*notes, *_unlisted([reading])]))
+    if offset is not None:
+        raise Invalid("offset is for one fragment; give its id, without ids")
     return _read_several(lore, list(dict.fromkeys([*([id] if id else []), *(ids or ())])))
 
 
@@ -224,6 +244,25 @@ def delete(lore: Lore, fragment_id: Id) -> Reply:
         if not lore.forget([fragment_id]):
             raise NotFound(fragment_id)
     return Reply(ChangeAnswer(status="deleted", id=fragment_id))
+
+
+def _content(lore: Lore, memory: Memory, offset: int | None) -> tuple[dict[str, str], list[str]]:
+    """The content of a fragment, if it is not the usual one, and what to know about it.
+
+    offset: the whole text from this character on, as far as it fits an answer.
+    """
+    if offset is None:
+        length = memory.metadata.get(FULL_LENGTH)
+        note = f"The content is an excerpt of {length:,} characters; offset=0 reads them." if length else ""
+        return {}, [note] if note else []
+    whole = lore.full_texts([memory.id]).get(memory.id, memory.content)
+    if not 0 <= offset < len(whole):
+        raise Invalid(f"offset is {offset}; it must be between 0 and {len(whole) - 1:,}")
+    room = lore.tuning.answer_tokens * FETCH_FACTOR * CHARACTERS_PER_TOKEN or len(whole)
+    end = min(len(whole), offset + room)
+    rest = f"; offset={end} reads on" if end < len(whole) else ""
+    note = f"Characters {offset:,} to {end:,} of {len(whole):,}{rest}."
+    return {"content": whole[offset:end]}, [note]
 
 
 def _read_several(lore: Lore, ids: list[str]) -> Reply:

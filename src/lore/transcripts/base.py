@@ -15,7 +15,8 @@ class Turn:
 
     uuid: the client's own name for it, the same in every file that repeats it; a turn that comes again takes
     the place of the one before. session: the conversation; a subagent's turns belong to the one that sent it.
-    role: tool is a call with its result, summary what a client made of the turns before it. at: seconds since
+    role: tool is a call with its result, summary what a client made of the turns before it. text: the whole
+    text, or an excerpt of it where `full` is not empty: then `full` is the whole. at: seconds since
     1970, None where it is not told. reasoning: what the model thought. line: where in its file, from 1.
     """
 
@@ -23,6 +24,7 @@ class Turn:
     session: str
     role: Role
     text: str
+    full: str = ""
     at: float | None = None
     reasoning: str = ""
     tool: str = ""

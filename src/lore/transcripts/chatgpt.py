@@ -87,7 +87,8 @@ class _Branch:
         elif to not in TO_EVERYBODY:
             yield from self.unanswered()
             asked = words.cut(like.text, words.LONGEST_TOOL)
-            self.call = replace(like, role="tool", tool=to, text=asked) if asked else None
+            full = "" if like.text.strip() == asked else like.text
+            self.call = replace(like, role="tool", tool=to, text=asked, full=full) if asked else None
         else:
             yield from self._said(replace(like, reasoning=fields.thought(self.thoughts)))
 
@@ -99,9 +100,12 @@ class _Branch:
 
     def _result(self, like: Turn) -> Iterator[Turn]:
         call, self.call = self.call, None
-        if text := fields.exchange(call.text if call else "", like.text):
+        asked = fields.Call(call.text, call.full) if call else fields.Call()
+        text, full = fields.exchange(asked, like.text)
+        if text:
             tool = like.tool or (call.tool if call else "")
-            yield replace(like, role="tool", text=text, tool=tool, model=call.model if call else "")
+            model = call.model if call else ""
+            yield replace(like, role="tool", text=text, full=full, tool=tool, model=model)
 
 
 def _text(content: dict[str, Any]) -> str:

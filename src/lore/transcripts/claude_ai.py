@@ -27,14 +27,16 @@ def _message(message: dict[str, Any], session: str) -> Iterator[Turn]:
     if not uuid:
         return
     if sender == "human":
-        if text := words.spoken("\n\n".join(_human(message))):
-            yield Turn(uuid=uuid, session=session, role="user", text=text, at=at)
+        text, full = (words.spoken("\n\n".join(_human(message, whole))) for whole in (False, True))
+        if text:
+            full = "" if full == text else full
+            yield Turn(uuid=uuid, session=session, role="user", text=text, full=full, at=at)
     elif sender == "assistant":
         yield from _assistant(message, Turn(uuid=uuid, session=session, role="assistant", text="", at=at))
 
 
-def _human(message: dict[str, Any]) -> Iterator[str]:
-    """What was written, then what was attached."""
+def _human(message: dict[str, Any], whole: bool) -> Iterator[str]:
+    """What was written, then what was attached, whole or as far as it is searched."""
     blocks = map(fields.mapping, fields.several(message.get("content")))
     written = "\n\n".join(fields.text(block.get("text")) for block in blocks if block.get("type") == "text")
     if text := fields.first((written, message.get("text"))):
@@ -42,7 +44,7 @@ def _human(message: dict[str, Any]) -> Iterator[str]:
     for attachment in map(fields.mapping, fields.several(message.get("attachments"))):
         if inside := fields.text(attachment.get("extracted_content")).strip():
             name = fields.text(attachment.get("file_name")) or "attachment"
-            yield f"[{name}]\n{words.cut(inside, words.LONGEST_TOOL)}"
+            yield f"[{name}]\n{inside if whole else words.cut(inside, words.LONGEST_TOOL)}"
 
 
 def _assistant(message: dict[str, Any], like: Turn) -> Iterator[Turn]:
@@ -71,10 +73,13 @@ def _assistant(message: dict[str, Any], like: Turn) -> Iterator[Turn]:
             yield from _result(block, asked, replace(like, uuid=f"{like.uuid}:{number}:tool"))
 
 
-def _result(block: dict[str, Any], asked: str, like: Turn) -> Iterator[Turn]:
-    if text := fields.exchange(asked, _answer(block.get("content"))):
+def _result(block: dict[str, Any], asked: fields.Call, like: Turn) -> Iterator[Turn]:
+    text, full = fields.exchange(asked, _answer(block.get("content")))
+    if text:
         tool = fields.text(block.get("name"))
-        yield replace(like, role="tool", text=text, tool=tool, failed=block.get("is_error") is True)
+        yield replace(
+            like, role="tool", text=text, full=full, tool=tool, failed=block.get("is_error") is True
+        )
 
 
 def _answer(content: object) -> str:

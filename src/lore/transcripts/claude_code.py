@@ -9,7 +9,7 @@ from typing import Any
 
 from lore.transcripts import fields, words
 from lore.transcripts.base import Heading, Said, State, Turn
-from lore.transcripts.lines import at_least, keep_last, name_of, objects_of
+from lore.transcripts.lines import at_least, keep_last, keep_short, name_of, objects_of
 
 NAME = "claude-code"
 
@@ -162,13 +162,14 @@ class Reader:
                     yield from self._notified(notice, replace(frame, uuid=next(names)))
         said = "\n\n".join(filter(None, map(typed_in, texts)))
         if said and person:
-            yield replace(frame, uuid=next(names), text=words.cut(said, words.LONGEST_TEXT))
+            yield replace(frame, uuid=next(names), text=said)
 
     def _notified(self, notice: str, frame: Turn) -> Iterator[Turn]:
         if result := result_in(inside(notice, "result")):
             _, call = self._called(inside(notice, "tool-use-id"))
             failed = inside(notice, "status") in UNFINISHED
-            yield replace(frame, role="tool", tool="Agent", failed=failed, text=fields.exchange(call, result))
+            text, full = fields.exchange(call, result)
+            yield replace(frame, role="tool", tool="Agent", failed=failed, text=text, full=full)
 
     def _answer(self, entry: Mapping[str, Any], message: Mapping[str, Any], frame: Turn) -> Iterator[Turn]:
         model = fields.text(message.get("model"))
@@ -201,25 +202,28 @@ class Reader:
         id, name = fields.text(block.get("id"))[:LONGEST_ID], fields.text(block.get("name"))[:LONGEST_ID]
         if id and id not in self.state["answered"]:
             self.state["calls"].pop(id, None)
-            self.state["calls"][id] = [name, call_of(name, block.get("input"))]
+            self.state["calls"][id] = [name, *call_of(name, block.get("input"))]
             keep_last(self.state["calls"], MOST_CALLS)
+            keep_short(self.state["calls"], 2)
 
-    def _called(self, id: str) -> tuple[str, str]:
-        """The tool and the call that a result answers; a while longer than for the first answer."""
+    def _called(self, id: str) -> tuple[str, fields.Call]:
+        """The tool and the call that a result answers; in brief also that of a later one."""
         id = id[:LONGEST_ID]
         calls, answered = self.state["calls"], self.state["answered"]
-        name, call = calls.pop(id, None) or answered.pop(id, None) or ("", "")
-        if call:
-            answered[id] = [name, call]
+        name, *parts = calls.pop(id, None) or answered.pop(id, None) or [""]
+        call = fields.Call(*parts)
+        if call.brief:
+            answered[id] = [name, call.brief]
             keep_last(answered, MOST_ANSWERED)
         return name, call
 
     def _result(self, block: Mapping[str, Any], frame: Turn) -> Iterator[Turn]:
         name, call = self._called(fields.text(block.get("tool_use_id")))
         texts = (fields.text(part.get("text")) for part in blocks_of(block.get("content")))
-        text = fields.exchange(call, "\n".join(filter(None, map(result_in, texts))))
+        text, full = fields.exchange(call, "\n".join(filter(None, map(result_in, texts))))
         if text:
-            yield replace(frame, role="tool", tool=name, text=text, failed=block.get("is_error") is True)
+            failed = block.get("is_error") is True
+            yield replace(frame, role="tool", tool=name, text=text, full=full, failed=failed)
 
 
 def may_speak(line: bytes) -> bool:
@@ -297,13 +301,9 @@ def summary_in(text: str) -> str:
     return words.spoken(text)
 
 
-def call_of(name: str, given: object) -> str:
-    """A call in short: `Bash: make test`."""
-    told = fields.mapping(given)
-    telling = () if name.startswith("mcp__") else TELLING
-    asked = fields.first(told.get(field) for field in telling) or (fields.written(given) if given else "")
-    asked = words.without_data(words.without_injected(asked))
-    return words.cut(f"{name}: {asked}" if asked else name, words.LONGEST_CALL)
+def call_of(name: str, given: object) -> fields.Call:
+    """A call: `Bash: make test`."""
+    return fields.call(given, name, () if name.startswith("mcp__") else TELLING)
 
 
 def result_in(text: str) -> str:

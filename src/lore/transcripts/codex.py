@@ -15,7 +15,7 @@ from uuid import UUID
 
 from lore.transcripts import codex_tools, fields, words
 from lore.transcripts.base import Heading, Role, Said, State, Turn
-from lore.transcripts.lines import at_least, keep_last, name_of, named, record_of, texts_of
+from lore.transcripts.lines import at_least, keep_last, keep_short, name_of, named, record_of, texts_of
 
 NAME = "codex"
 
@@ -215,13 +215,14 @@ class Reader:
         if not (text := words.spoken(text)):
             return []
         said: dict[str, dict[str, int]] = self.state["said"]
-        told = said.setdefault(name_of(role, text), {"item": 0, "event": 0})
+        name = words.excerpt(text)
+        told = said.setdefault(name_of(role, name), {"item": 0, "event": 0})
         told[source] += 1
         keep_last(said, MOST_SAID)
         if told["event" if source == "item" else "item"] >= told[source]:
             return []
         turn = self.state["turn"]
-        uuid = self._uuid(line, turn, id or name_of(role, text, told[source]))
+        uuid = self._uuid(line, turn, id or name_of(role, name, told[source]))
         reasoning = self._thought() if role == "assistant" else ""
         return [self._turn(line, turn, uuid=uuid, role=role, text=text, reasoning=reasoning)]
 
@@ -239,18 +240,20 @@ class Reader:
             case "function_call" | "custom_tool_call" | "local_shell_call" as kind:
                 given = item.get("arguments") or item.get("input") or item.get("action")
                 self._call(call, codex_tools.name_of(item) or kind, codex_tools.asked(given))
+                keep_short(self.state["calls"], "full")
             case "function_call_output" | "custom_tool_call_output":
                 return self._answer(line, call, item.get("output"))
             case "web_search_call" if done := codex_tools.done(item):
                 return self._done(line, call, done)
         return []
 
-    def _call(self, id: str, name: str, call: str, turn: str = "") -> dict[str, Any]:
+    def _call(self, id: str, name: str, call: fields.Call, turn: str = "") -> dict[str, Any]:
         calls: dict[str, dict[str, Any]] = self.state["calls"]
         turn = turn or self.state["turn"]
         before = calls.pop(id, {})
         model = self.state["model"]
-        asked = {"turn": turn, "name": name, "call": call, "thought": "", "told": "", "model": model}
+        asked = {"turn": turn, "name": name, "call": call.brief, "full": call.full, "model": model}
+        asked |= {"thought": "", "told": ""}
         calls[id] = before if before.get("turn") == turn else asked
         calls[id]["thought"] = calls[id]["thought"] or self._thought()
         keep_last(calls, MOST_CALLS)
@@ -263,7 +266,7 @@ class Reader:
             return []
         call["told"] = "event"
         result, failed = codex_tools.answered(output)
-        return self._used(line, id, fields.exchange(call["call"], result), failed)
+        return self._used(line, id, fields.exchange(_asked(call), result), failed)
 
     def _done(self, line: _Line, id: str, done: codex_tools.Done) -> list[Said]:
         if not id:
@@ -276,15 +279,18 @@ class Reader:
         call["told"] = "item"
         if done.name.startswith(codex_tools.SERVER):
             call["name"] = done.name
-        return self._used(line, id, fields.exchange(done.call or call["call"], done.result), done.failed)
+        asked = done.call if done.call.brief else _asked(call)
+        return self._used(line, id, fields.exchange(asked, done.result), done.failed)
 
-    def _used(self, line: _Line, id: str, text: str, failed: bool) -> list[Said]:
+    def _used(self, line: _Line, id: str, exchange: fields.Exchange, failed: bool) -> list[Said]:
         call = self.state["calls"][id]
+        call["full"] = ""
+        text, full = exchange
         if not text:
             return []
         turn, uuid = call["turn"], self._uuid(line, call["turn"], id)
         more = {"reasoning": call["thought"], "tool": call["name"], "failed": failed, "model": call["model"]}
-        return [self._turn(line, turn, uuid=uuid, role="tool", text=text, **more)]
+        return [self._turn(line, turn, uuid=uuid, role="tool", text=text, full=full, **more)]
 
     # --- turns
 
@@ -310,6 +316,11 @@ class Reader:
             **{"model": "" if role == "user" else self.state["model"], **more},
         )
         return at_least(told, self.state["earlier"])
+
+
+def _asked(call: Mapping[str, Any]) -> fields.Call:
+    """The call that the state remembers; one of an older Lore in brief only."""
+    return fields.Call(call["call"], call.get("full", ""))
 
 
 def _session(id: str, **more: str) -> dict[str, Any]:

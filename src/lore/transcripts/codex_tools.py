@@ -21,7 +21,7 @@ class Done:
     """A call that has come to its end."""
 
     name: str
-    call: str
+    call: fields.Call
     result: str = ""
     failed: bool = False
 
@@ -33,11 +33,15 @@ def name_of(call: Mapping[str, Any]) -> str:
     return f"{server}__{name}" if server and name else name
 
 
-def asked(arguments: object) -> str:
+def asked(arguments: object) -> fields.Call:
     """What a call asks for; its arguments are often JSON in a string."""
     given = fields.mapping(fields.loaded(arguments)) or arguments
-    command = fields.mapping(given).get("cmd") or fields.mapping(given).get("command")
-    return fields.call(_words(command) or given)
+    named = fields.mapping(given)
+    command = _words(named.get("cmd") or named.get("command"))
+    if not command:
+        return fields.call(given)
+    others = {name: value for name, value in named.items() if name not in ("cmd", "command")}
+    return fields.call({"command": command, **others})
 
 
 def answered(output: object) -> tuple[str, bool]:
@@ -85,10 +89,11 @@ def _mcp(item: Mapping[str, Any]) -> Done:
 
 
 def _patch(item: Mapping[str, Any]) -> Done:
-    paths = sorted(fields.text(path) for path in fields.mapping(item.get("changes")))
+    changes = fields.mapping(item.get("changes"))
+    files = "\n".join(sorted(map(fields.text, changes)))
     return Done(
         name="apply_patch",
-        call=fields.call("\n".join(paths)),
+        call=fields.calling(files, f"{files}\n{fields.written(changes)}" if changes else files),
         result=fields.first((item.get("stdout"), item.get("stderr"))),
         failed=item.get("success") is False or _undone(item),
     )

@@ -43,13 +43,15 @@ class Reader:
         if text := _said(role, "\n".join(filter(None, texts))):
             yield self._turn(number, role, text)
         for part in parts:
-            if part.get("type") == "tool_use" and (call := fields.call(part.get("input"))):
+            given = part.get("input")
+            if part.get("type") == "tool_use" and (call := fields.call(given)).brief:
                 name = named(part.get("name"))
-                turn = self._turn(number, "tool", call, name)
-                yield replace(turn, tool=fields.tool_name(name, part.get("input")))
+                turn = self._turn(number, "tool", call.brief, name)
+                yield replace(turn, full=call.full, tool=fields.tool_name(name, given))
 
     def _turn(self, number: int, role: Role, text: str, tool: str = "") -> Turn:
-        uuid = name_of(self._id, role, tool, text, self._before(name_of(role, tool, text)[:16]))
+        said = words.excerpt(text)
+        uuid = name_of(self._id, role, tool, said, self._before(name_of(role, tool, said)[:16]))
         return Turn(
             uuid=uuid, session=self._session, role=role, text=text, tool=tool, agent=self._agent, line=number
         )

@@ -147,8 +147,9 @@ def _tool(told: dict[str, Any], like: Turn) -> Iterator[Turn]:
     given = _embedded(told.get("params")) or _embedded(told.get("rawArgs"))
     asked = fields.call(given)
     tool = fields.tool_name(fields.text(told.get("name")), given)
-    text = fields.exchange(asked, answer) or tool.strip()
-    yield replace(like, uuid=f"{like.uuid}:tool", role="tool", text=text, tool=tool, failed=status in FAILED)
+    text, full = fields.exchange(asked, answer)
+    done = replace(like, uuid=f"{like.uuid}:tool", role="tool", tool=tool, failed=status in FAILED)
+    yield replace(done, text=text or tool.strip(), full=full)
 
 
 def _embedded(value: object) -> object:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from lore.transcripts import words
 
@@ -10,6 +10,7 @@ TELLING = (
     "command", "filePath", "file_path", "target_file", "path", "pattern", "query", "url", "prompt", "code",
 )  # fmt: skip
 """The one field of a call that tells what it does, most telling first."""
+EMPTY: tuple[object, ...] = (None, "", [], {})
 OUTPUT = ("output", "contents", "content", "text", "result", "error")
 
 
@@ -66,10 +67,35 @@ def written(value: object) -> str:
         return ""
 
 
-def call(given: object, longest: int = words.LONGEST_CALL) -> str:
-    """What a tool was asked, in short."""
-    told = mapping(given)
-    return words.cut(first(told.get(name) for name in TELLING) or (written(given) if given else ""), longest)
+class Call(NamedTuple):
+    """The arguments of a tool call. brief: for searching. full: all of them; empty if `brief` is all."""
+
+    brief: str = ""
+    full: str = ""
+
+
+def call(given: object, name: str = "", telling: Sequence[str] = TELLING) -> Call:
+    """A call: brief by its most telling argument, full with the others below it, a line or more each.
+
+    name: of the tool, if it stands before the arguments.
+    """
+    arguments = mapping(given)
+    key = next((key for key in telling if text(arguments.get(key)).strip()), None)
+    told = written(given) if key is None and given else text(arguments.get(key or ""))
+    others = {} if key is None else {other: one for other, one in arguments.items() if other != key}
+    more = [f"{text(other)}: {written(one)}" for other, one in others.items() if one not in EMPTY]
+    brief = words.without_data(words.without_injected(told))
+    return calling(_named(name, brief), "\n".join([_named(name, told), *more]))
+
+
+def _named(name: str, told: str) -> str:
+    return f"{name}: {told}" if name and told else name or told
+
+
+def calling(brief: str, full: str) -> Call:
+    """A call that is searched by `brief`, if need be cut, and is `full` in all."""
+    brief, full = words.cut(brief, words.LONGEST_CALL), full.strip()
+    return Call(brief, "" if full == brief else full)
 
 
 def tool_name(name: str, given: object) -> str:
@@ -86,10 +112,19 @@ def outcome(given: object) -> str:
     return first(mapping(given).get(name) for name in OUTPUT) or written(given)
 
 
-def exchange(asked: str, answered: str) -> str:
+class Exchange(NamedTuple):
+    """A call and its result as one turn has them: `text` to search, `full` empty if `text` is all of it."""
+
+    text: str
+    full: str
+
+
+def exchange(asked: Call, answered: str) -> Exchange:
     """A call and its result as the text of one turn."""
-    answered = words.cut(words.without_data(answered), words.LONGEST_TOOL)
-    return "\n".join(part for part in (asked, answered) if part)
+    result = words.cut(words.without_data(answered), words.LONGEST_TOOL)
+    text = "\n".join(part for part in (asked.brief, result) if part)
+    full = "\n".join(part for part in (asked.full or asked.brief, answered.strip()) if part)
+    return Exchange(text, "" if full == text else full)
 
 
 def thought(parts: Iterable[str]) -> str:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
-from pathlib import PurePath
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -18,6 +18,8 @@ UNDONE = {"error", "cancelled"}
 SNAPSHOT = "<state_snapshot>"
 """How a conversation that was compressed begins anew."""
 FILES = "--- Content from referenced files ---"
+CHATS, PROJECT_ROOT = "chats", ".project_root"
+"""The folder of a project's sessions, and the file beside it that holds the path of the project."""
 UNTRUSTED = re.compile(r"</?untrusted_context>\n?")
 
 
@@ -28,7 +30,8 @@ class Reader:
     """
 
     def __init__(self, path: str, state: Mapping[str, Any]) -> None:
-        self._path = PurePath(path)
+        self._path = Path(path)
+        self._folder = _project_root(self._path)
         unread = {"id": named(self._path.stem), "sender": "", "earlier": {}}
         self.state: State = {**unread, **deepcopy(dict(state))}
 
@@ -47,10 +50,11 @@ class Reader:
         if not (id := named(header.get("sessionId"))):
             return []
         folder = named(self._path.parent.name)
-        sent = header.get("kind") not in (None, "main") and folder not in ("", "chats", id)
+        sent = header.get("kind") not in (None, "main") and folder not in ("", CHATS, id)
         self.state |= {"id": id, "sender": folder if sent else ""}
         at = words.moment(header.get("startTime"))
-        return [] if sent else [Heading(session=id, title=named(header.get("summary")), at=at)]
+        title = named(header.get("summary"))
+        return [] if sent else [Heading(session=id, title=title, folder=self._folder, at=at)]
 
     def _message(self, number: int, message: Mapping[str, Any]) -> Iterator[Turn]:
         id, role = named(message.get("id")), ROLES.get(fields.text(message.get("type")))
@@ -79,8 +83,19 @@ class Reader:
     def _turn(self, message: Mapping[str, Any], *, role: Role, **more: Any) -> Turn:
         id, sender = self.state["id"], self.state["sender"]
         model = "" if role == "user" else named(message.get("model"))
-        turn = Turn(session=sender or id, agent=id if sender else "", role=role, model=model, **more)
-        return at_least(turn, self.state["earlier"])
+        whose = {"session": sender or id, "agent": id if sender else "", "folder": self._folder}
+        return at_least(Turn(role=role, model=model, **whose, **more), self.state["earlier"])
+
+
+def _project_root(session: Path) -> str:
+    """The folder that a session was held in; empty if the client does not tell."""
+    chats = next((folder for folder in session.parents if folder.name == CHATS), None)
+    if chats is None:
+        return ""
+    try:
+        return named(chats.with_name(PROJECT_ROOT).read_text(encoding="utf-8", errors="replace").strip())
+    except OSError:
+        return ""
 
 
 def _said(message: Mapping[str, Any], role: Role) -> str:
@@ -102,10 +117,12 @@ def _calls(message: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
         id = named(call.get("id"))
         id = str(place) if not id or id in taken else id
         taken.add(id)
-        if text := fields.exchange(fields.call(call.get("args")), _result(call)):
+        text, full = fields.exchange(fields.call(call.get("args")), _result(call))
+        if text:
             failed = fields.text(call.get("status")) in UNDONE
             at = words.moment(call.get("timestamp"))
-            yield id, {"text": text, "tool": named(call.get("name")), "failed": failed, "at": at}
+            tool = named(call.get("name"))
+            yield id, {"text": text, "full": full, "tool": tool, "failed": failed, "at": at}
 
 
 def _result(call: Mapping[str, Any]) -> str:

@@ -129,7 +129,8 @@ class _Names:
         self._given: Counter[str] = Counter()
 
     def next(self, role: Role, text: str, at: float | None = None) -> str:
-        name = lines.name_of(self._session, role, text, "" if at is None else str(at))
+        said = words.excerpt(text)
+        name = lines.name_of(self._session, role, said, "" if at is None else str(at))
         self._given[name] += 1
         return lines.name_of(name, self._given[name])
 

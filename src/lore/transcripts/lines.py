@@ -11,6 +11,8 @@ LONGEST_NAME = 1_000
 MOST_EARLIER = 16
 LASTING = ("at", "tool", "agent", "folder", "branch", "remote", "model")
 """What a turn does not lose again when it comes without."""
+LONGEST_WAITING = 500_000
+"""Characters of full calls that a reader remembers until their results come."""
 SAME_THOUGHT = 500
 """Characters at the beginning of a thought by which it is known again, grown or cut."""
 
@@ -57,6 +59,15 @@ def _thoughts(before: str, now: str) -> str:
     if now.startswith(before[:SAME_THOUGHT]):
         return max(before, now, key=len)
     return before if now in before else fields.thought([before, now])
+
+
+def keep_short(calls: dict[str, Any], full: int | str) -> None:
+    """Remember early calls in brief only, if later ones are very long. full: the key of the full text."""
+    held = 0
+    for call in reversed(calls.values()):
+        if held > LONGEST_WAITING:
+            call[full] = ""
+        held += len(call[full])
 
 
 def keep_last(kept: dict[str, Any], most: int) -> None:

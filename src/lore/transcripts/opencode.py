@@ -140,8 +140,9 @@ class _Message:
         answer = fields.outcome(state.get("error" if status == "error" else "output"))
         tool = fields.text(part.get("tool"))
         failed = status == "error" or (isinstance(exit, int) and exit != 0)
-        if text := fields.exchange(fields.call(state.get("input")), answer) or tool.strip():
-            yield self._turn(uuid, "tool", text, state.get("time"), tool=tool, failed=failed)
+        text, full = fields.exchange(fields.call(state.get("input")), answer)
+        if text := text or tool.strip():
+            yield self._turn(uuid, "tool", text, state.get("time"), full=full, tool=tool, failed=failed)
 
     def _turn(self, uuid: str, role: Role, text: str, time: object, **more: Any) -> Turn:
         at = words.moment(fields.mapping(time).get("start"))

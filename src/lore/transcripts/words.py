@@ -1,13 +1,18 @@
-"""Words of a transcript: what clients put in between is taken out, what is too long is cut with a mark."""
+"""Words of a transcript: what clients put in between is taken out; excerpts of what is too long to search."""
 
 import re
 from datetime import UTC, datetime
 
+from lore.redact import redact
+
 LONGEST_TOOL = 2_000
-"""Characters of a tool's result that are kept: most of what it tells is at its beginning and its end."""
+"""Characters of a tool's result that are searched: most of what it tells is at its beginning and its end."""
 LONGEST_CALL = 300
+"""Characters of a tool's call that are searched."""
 LONGEST_REASONING = 2_000
+"""Characters of a model's reasoning that are kept."""
 LONGEST_TEXT = 40_000
+"""Characters of what a person or a model said that are searched."""
 
 INJECTED = re.compile(
     r"<(system-reminder|local-command-stdout|local-command-stderr|local-command-caveat|command-message|"
@@ -21,9 +26,14 @@ BASE64 = re.compile(r"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{200,}+={0,2}")
 
 
 def spoken(text: str) -> str:
-    """What a person or a model really said."""
+    """What a person or a model really said, whole."""
     text = without_injected(text).strip()
-    return "" if INTERRUPTED.match(text) else cut(without_data(text), LONGEST_TEXT)
+    return "" if INTERRUPTED.match(text) else text
+
+
+def excerpt(text: str) -> str:
+    """The part of a text that is searched: without runs of base64, and cut if it is very long."""
+    return cut(without_data(text), LONGEST_TEXT)
 
 
 def without_injected(text: str) -> str:
@@ -50,8 +60,14 @@ def without_data(text: str) -> str:
 
 
 def cut(text: str, longest: int) -> str:
-    """The beginning and the end, and how much is missing between them."""
+    """The beginning and the end, and how much is missing between them.
+
+    Secrets are replaced first: a rule does not recognise half of one.
+    """
     text = text.replace("\0", "").strip()
+    if len(text) <= longest:
+        return text
+    text = redact(text).text
     if len(text) <= longest:
         return text
     head, tail = longest * 2 // 3, longest // 3

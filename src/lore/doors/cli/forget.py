@@ -11,9 +11,12 @@ from lore.doors.cli.flags import Flags, json_option
 from lore.doors.cli.ids import resolve_all, shortened
 from lore.doors.cli.opening import opened
 from lore.doors.cli.terminal import note, plural
+from lore.model import LORE_CALL, TURN, Filter
 
 if TYPE_CHECKING:
     from lore.engine import Lore
+
+TURNS = frozenset({TURN, LORE_CALL})
 
 reason_option = click.option("--reason", default="", help="Why; it is kept in the journal.")
 
@@ -26,15 +29,16 @@ reason_option = click.option("--reason", default="", help="Why; it is kept in th
 def forget(flags: Flags, ids: Sequence[str], reason: str, as_json: bool) -> None:
     """Hide memories from every answer.
 
-    Nothing is erased: `lore restore` brings them back.
+    With a session go its turns, and the memories that came from these alone. Nothing is erased:
+    `lore restore` brings them back.
     """
     with opened(flags) as lore:
         wanted = resolve_all(lore, ids)
-        done = lore.forget(wanted, reason)
+        done, along = _parted(wanted, lore.forget(wanted, reason))
         if as_json:
-            show_document({"forgotten": done, "unchanged": _rest(wanted, done)})
+            show_document({"forgotten": done, "along": along, "unchanged": _rest(wanted, done)})
             return
-        _show(lore, done, "Forgot", "restore")
+        _show(lore, done, along, "Forgot", "restore")
         _show_rest(lore, _rest(wanted, done), "already forgotten")
 
 
@@ -44,14 +48,14 @@ def forget(flags: Flags, ids: Sequence[str], reason: str, as_json: bool) -> None
 @json_option
 @click.pass_obj
 def restore(flags: Flags, ids: Sequence[str], reason: str, as_json: bool) -> None:
-    """Bring forgotten memories back."""
+    """Bring forgotten memories back, a session with all that went along with it."""
     with opened(flags) as lore:
         wanted = resolve_all(lore, ids)
-        done = lore.restore(wanted, reason)
+        done, along = _parted(wanted, lore.restore(wanted, reason))
         if as_json:
-            show_document({"restored": done, "unchanged": _rest(wanted, done)})
+            show_document({"restored": done, "along": along, "unchanged": _rest(wanted, done)})
             return
-        _show(lore, done, "Restored", "forget")
+        _show(lore, done, along, "Restored", "forget")
         _show_rest(lore, _rest(wanted, done), "not forgotten")
 
 
@@ -59,10 +63,25 @@ def _rest(wanted: Sequence[str], done: Sequence[str]) -> list[str]:
     return [id for id in wanted if id not in done]
 
 
-def _show(lore: "Lore", done: Sequence[str], did: str, opposite: str) -> None:
+def _parted(wanted: Sequence[str], done: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The ids that were given, and those of what went along with a session."""
+    return [id for id in done if id in wanted], [id for id in done if id not in wanted]
+
+
+def _show(lore: "Lore", done: Sequence[str], along: Sequence[str], did: str, opposite: str) -> None:
     if done:
-        click.echo(f"{did} {plural(len(done), 'memory', 'memories')}.")
+        click.echo(f"{did} {plural(len(done), 'memory', 'memories')}{_along(lore, along)}.")
         note(f"Undo: lore {opposite} {' '.join(shortened(lore, done).values())}", broken_to_fit=False)
+
+
+def _along(lore: "Lore", ids: Sequence[str]) -> str:
+    """What went along with a session, in words."""
+    if not ids:
+        return ""
+    turns = lore.count(Filter(ids=tuple(ids), kinds=TURNS, superseded=True, forgotten=True))
+    others = len(ids) - turns
+    more = f" and {plural(others, 'memory', 'memories')} that came from them alone" if others else ""
+    return f", with {plural(turns, 'turn')}{more}"
 
 
 def _show_rest(lore: "Lore", rest: Sequence[str], state: str) -> None:

@@ -44,6 +44,9 @@ MANY = 200
 @click.option(
     "--once/--follow", default=True, help="Read once (the default), or go on as agents write, until Ctrl-C."
 )
+@click.option(
+    "--again", is_flag=True, help="Read from the beginning: what an older Lore has cut becomes whole."
+)
 @json_option
 @click.pass_context
 def ingest(
@@ -52,13 +55,14 @@ def ingest(
     names: Sequence[str],
     since: str | None,
     once: bool,
+    again: bool,
     as_json: bool,
 ) -> None:
     """Read what agents wrote down of their conversations.
 
     Without a PATH, all transcripts of all known clients; a folder stands for the transcripts in it. What was
-    read before is not read again. A running daemon does the same by itself. The exit code is 1 if a
-    transcript cannot be read.
+    read before is not read again, but for --again, and never kept twice. A running daemon does the same by
+    itself. The exit code is 1 if a transcript cannot be read.
     """
     flags: Flags = ctx.obj
     sources = import_module("lore.transcripts.sources")
@@ -69,10 +73,11 @@ def ingest(
         found = _given(paths, wanted if names else None) if paths else _found(wanted)
         files = [(path, source) for path, source in found if not _older(path, source, after)]
         left_out = len(found) - len(files)
-        total, failed, waiting = _read(flags, files)
+        total, failed, waiting = _read(flags, files, again)
         count = len(files)
-    elif paths:
-        raise Invalid("--follow reads where the clients write; a PATH can only be read once")
+    elif paths or again:
+        wrong = "a PATH can only be read once" if paths else "--again reads from the beginning, with --once"
+        raise Invalid(f"--follow reads on where the clients write; {wrong}")
     else:
         count, total, failed = import_module("lore.doors.cli.following").follow(flags, wanted, after)
     if as_json:
@@ -86,11 +91,14 @@ def ingest(
     ctx.exit(1 if failed else 0)
 
 
-def _read(flags: Flags, files: Sequence[tuple[Path, "Source"]]) -> tuple["Ingested", dict[str, str], int]:
+def _read(
+    flags: Flags, files: Sequence[tuple[Path, "Source"]], again: bool
+) -> tuple["Ingested", dict[str, str], int]:
     """Read the files: what came of them, which failed and why, and how many memories wait to be embedded."""
     ignored = _ignored(flags)
     with directly(flags, create=bool(files)) as lore:
-        total, failed = read_all([(path, lore.ingest(path, source, ignored)) for path, source in files])
+        found = [(path, lore.ingest(path, source, ignored, again)) for path, source in files]
+        total, failed = read_all(found)
         return total, failed, lore.pending()
 
 

@@ -11,9 +11,9 @@ from lore.doors.cli.flags import Flags, json_option
 from lore.doors.cli.ids import resolve
 from lore.doors.cli.naming import looked_up, names
 from lore.doors.cli.opening import opened
-from lore.doors.cli.terminal import cell, line, plural, show_rows, visible, width, wrapped
+from lore.doors.cli.terminal import cell, line, note, plural, show_rows, visible, width, wrapped
 from lore.doors.cli.times import told
-from lore.model import DERIVED, TURN, Entry, Link, Memory, Reading
+from lore.model import DERIVED, FULL_LENGTH, TURN, Entry, Link, Memory, Reading
 
 if TYPE_CHECKING:
     from lore.engine import Lore
@@ -26,10 +26,11 @@ QUOTED = 3
 
 @click.command()
 @click.argument("id", shell_complete=ids())
+@click.option("--full", is_flag=True, help="The whole text of a turn of which an excerpt is searched.")
 @click.option("--history", is_flag=True, help="Also what happened to it, oldest first.")
 @json_option
 @click.pass_obj
-def read(flags: Flags, id: str, history: bool, as_json: bool) -> None:
+def read(flags: Flags, id: str, full: bool, history: bool, as_json: bool) -> None:
     """Read one memory with its place and its ties.
 
     This counts as use: what is read stays relevant.
@@ -37,19 +38,23 @@ def read(flags: Flags, id: str, history: bool, as_json: bool) -> None:
     with opened(flags) as lore:
         reading = lore.read(resolve(lore, id))
         past = lore.history(reading.memory.id) if history else None
+        whole = lore.full_texts([reading.memory.id]).get(reading.memory.id) if full else None
         if as_json:
-            show_document(plain(reading) | {"history": plain(past)})
+            told = {"full_text": whole} if full else {}
+            show_document(plain(reading) | told | {"history": plain(past)})
             return
-        _show(lore, reading)
+        _show(lore, reading, whole)
         if past is not None:
             _show_history(past, lore.clock())
 
 
-def _show(lore: "Lore", reading: Reading) -> None:
+def _show(lore: "Lore", reading: Reading, whole: str | None) -> None:
     memory = reading.memory
     if memory.title:
         click.secho("\n".join(wrapped(memory.title)), bold=True)
-    click.echo("\n".join(wrapped(memory.content)))
+    click.echo("\n".join(wrapped(memory.content if whole is None else whole)))
+    if whole is None and (length := memory.metadata.get(FULL_LENGTH)):
+        note(f"An excerpt of {length:,} characters; --full shows all of them.")
     click.echo()
     turns = _turns(lore, reading)
     show_rows(_past(lore, reading) | _facts(reading, lore.clock()) | _origin(lore, turns))

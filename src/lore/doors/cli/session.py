@@ -1,7 +1,7 @@
 """session: one conversation as a person reads it, turn by turn."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -14,7 +14,7 @@ from lore.doors.cli.opening import opened
 from lore.doors.cli.terminal import cell, line, note, plural, show_rows, visible, width, wrapped
 from lore.doors.cli.times import minute, minute_after, told
 from lore.errors import Invalid
-from lore.model import Filter, Memory
+from lore.model import FULL_LENGTH, Filter, Memory
 from lore.transcripts.project import name_of
 
 if TYPE_CHECKING:
@@ -26,11 +26,13 @@ COLOURS = {"user": "green", "assistant": "cyan", "summary": "magenta"}
 TOOL_LINES = 3
 NAME_WIDTH = 40
 INDENT = "  "
+AT_ONCE = 20
+"""Turns whose whole texts are fetched at once: each may have megabytes."""
 
 
 @click.command()
 @click.argument("id", shell_complete=ids(kinds=(SESSION,)))
-@click.option("--full", is_flag=True, help="Also all that tools were told and answered.")
+@click.option("--full", is_flag=True, help="Every turn whole: all that tools were told and answered, too.")
 @json_option
 @click.pass_obj
 def session(flags: Flags, id: str, full: bool, as_json: bool) -> None:
@@ -41,16 +43,25 @@ def session(flags: Flags, id: str, full: bool, as_json: bool) -> None:
     with opened(flags) as lore:
         conversation = _named(lore, id)
         latest_first = lore.select(Filter(kinds=TURNS, under=conversation.id), sys.maxsize)
+        turns = latest_first[::-1]
+        whole = _full_texts(lore, turns) if full else {}
         now = lore.clock()
-    turns = latest_first[::-1]
     if as_json:
-        name = name_of(conversation.project)
-        show_document(plain(conversation) | {"project_name": name, "turns": plain(turns)})
+        told = {"project_name": name_of(conversation.project)}
+        listed = [plain(turn) | ({"full_text": whole.get(turn.id)} if full else {}) for turn in turns]
+        show_document(plain(conversation) | told | {"turns": listed})
         return
     _show_head(conversation, len(turns), now)
-    cut = _show_turns(turns, full)
+    cut = _show_turns(turns, full, whole)
     if cut:
-        note("What tools were told and answered is cut; --full shows all of it.")
+        note("Long turns are cut; --full shows every turn whole.")
+
+
+def _full_texts(lore: "Lore", turns: Sequence[Memory]) -> dict[str, str]:
+    """The whole texts of the turns of which an excerpt is searched."""
+    ids = [turn.id for turn in turns if FULL_LENGTH in turn.metadata]
+    batches = (ids[start : start + AT_ONCE] for start in range(0, len(ids), AT_ONCE))
+    return {id: text for batch in batches for id, text in lore.full_texts(batch).items()}
 
 
 def _named(lore: "Lore", beginning: str) -> Memory:
@@ -82,11 +93,11 @@ def _show_head(conversation: Memory, count: int, now: float) -> None:
     )
 
 
-def _show_turns(turns: Sequence[Memory], full: bool) -> bool:
-    """One below the other; whether anything was left out."""
+def _show_turns(turns: Sequence[Memory], full: bool, whole: Mapping[str, str]) -> bool:
+    """One below the other; whether anything was left out. whole: by id, for those that are excerpts."""
     cut = False
     for turn, before in zip(turns, (None, *turns), strict=False):
-        lines, left = _told(turn, full)
+        lines, left = _told(turn, full, whole.get(turn.id, turn.content))
         cut = cut or left
         click.echo()
         click.echo(_head(turn, before))
@@ -107,12 +118,14 @@ def _head(turn: Memory, before: Memory | None) -> str:
     return f"{speaker}  {click.style(visible(', '.join(filter(None, more))), dim=True)}"
 
 
-def _told(turn: Memory, full: bool) -> tuple[list[str], bool]:
+def _told(turn: Memory, full: bool, text: str) -> tuple[list[str], bool]:
     """What was said, in lines; of a tool only the first few, unless it is to be full. Whether any is cut."""
+    excerpt = not full and FULL_LENGTH in turn.metadata
     if full or turn.type != TOOL:
-        return wrapped(turn.content, len(INDENT)), False
+        return wrapped(text, len(INDENT)), excerpt
     whole = [" ".join(text.split()) for text in turn.content.split("\n")]
     shown = [line(text, width() - len(INDENT)) for text in whole[:TOOL_LINES]]
     rest = len(whole) - TOOL_LINES
     more = [f"… {plural(rest, 'more line')}"] if rest > 0 else []
-    return [*shown, *more], rest > 0 or any(len(a) < len(b) for a, b in zip(shown, whole, strict=False))
+    narrowed = any(len(a) < len(b) for a, b in zip(shown, whole, strict=False))
+    return [*shown, *more], excerpt or rest > 0 or narrowed

@@ -30,15 +30,17 @@ NARROW_TABLE = 72
 
 
 class Conversation(NamedTuple):
-    """A session and how many turns it has."""
+    """A session, how many turns it has, and when the last of them was (None: not looked up)."""
 
     memory: Memory
     turns_count: int
+    last_turn_at: float | None = None
 
     @property
     def document(self) -> dict[str, Any]:
         name = name_of(self.memory.project)
-        return {**plain(self.memory), "project_name": name, "turns_count": self.turns_count}
+        turns = {"turns_count": self.turns_count, "last_turn_at": self.last_turn_at}
+        return {**plain(self.memory), "project_name": name, **plain(turns)}
 
 
 @click.command()
@@ -58,7 +60,7 @@ class Conversation(NamedTuple):
 def sessions(
     flags: Flags, limit: int, source: str | None, projects: Sequence[str], everywhere: bool, as_json: bool
 ) -> None:
-    """List the conversations that were read, latest first.
+    """List the conversations that were read, the one with the latest turn first.
 
     In a repository these are its own, and those that belong to none.
     """
@@ -82,10 +84,12 @@ def sessions(
 
 
 def _conversations(lore: "Lore", where: Filter, limit: int, turns: Filter) -> list[Conversation]:
-    """The latest sessions, each with how many of these turns it has."""
-    found = lore.select(where, limit)
+    """The sessions with the latest turns, each with how many of these turns it has."""
+    found = lore.select(where, limit, "newest below")
     counts = lore.count_below([memory.id for memory in found], turns)
-    return [Conversation(memory, counts[memory.id]) for memory in found]
+    last = {memory.id: lore.select(replace(turns, under=memory.id), 1) for memory in found}
+    times = {id: turn.created_at for id, latest in last.items() for turn in latest}
+    return [Conversation(one, counts[one.id], times.get(one.id, one.created_at)) for one in found]
 
 
 def _nothing(source: str | None, within: Scope) -> str:
@@ -125,7 +129,7 @@ def show_conversations(
 def _cells(one: Conversation, id: str, narrow: bool) -> tuple[str, ...]:
     """Id, when, client, project unless narrow, number of turns."""
     memory = one.memory
-    when = (day if narrow else minute)(memory.created_at)
+    when = (day if narrow else minute)(one.last_turn_at or memory.created_at)
     project = () if narrow else (cell(name_of(memory.project), PROJECT_WIDTH),)
     return (id, when, cell(memory.source, CLIENT_WIDTH), *project, f"{one.turns_count:,}")
 
