@@ -135,14 +135,9 @@ class Lore:
         self, where: Filter, limit: int = 10, choose: Order = "newest", show: Order | None = None
     ) -> Answer:
         """What passes a filter: chosen by one order, shown in another; counts as use."""
+        reader, now = self._reader, self.clock()
         return recall(
-            where,
-            choose=choose,
-            show=show or choose,
-            limit=limit,
-            store=self.store,
-            reader=self._reader,
-            now=self.clock(),
+            where, choose=choose, show=show or choose, limit=limit, store=self.store, reader=reader, now=now
         )
 
     def count(self, where: Filter) -> int:
