@@ -177,3 +177,9 @@ def test_a_fragment_finds_its_place_among_the_trees_of_its_own_project(lore: Lor
     lore.remember(Draft(content=text, kind="fragment", project="one"))
     answer = call(replace(lore, project="two"), "tree", "store", content=f"{text} and never deleted")
     assert answer["parent_id"] is None
+
+
+def test_a_statement_of_another_project_is_not_corrected(lore: Lore) -> None:
+    save(replace(lore, project="one"), "typed", LIMIT)
+    after, _ = save(replace(lore, project="two"), "typed", NEW_LIMIT)
+    assert lore.links([after]) == []

@@ -182,7 +182,7 @@ def _place(draft: Draft, reader: Reader, sense: Sense, project: str) -> _Placed:
     vectors = sense.of_texts([passage_of(draft.title, draft.summary, draft.content, "")])
     if vectors is None:
         return _Placed(draft, draft.parent)
-    updates = _updates(draft, vectors[0], reader, sense)
+    updates = _updates(draft, vectors[0], reader, sense, project)
     home = _home(draft, vectors[0], reader, sense, project) if looking else draft.parent
     if looking and home in {tie.target for tie in updates}:
         home = None
@@ -197,15 +197,17 @@ def _home(draft: Draft, vector: Vector, reader: Reader, sense: Sense, project: s
     return next((id for id, cosine in best.items() if sense.likeness(cosine) > threshold), None)
 
 
-def _updates(draft: Draft, vector: Vector, reader: Reader, sense: Sense) -> tuple[Tie, ...]:
-    """Ties to what the draft changes a value of, or says again; not where it says itself how it is tied.
+def _updates(draft: Draft, vector: Vector, reader: Reader, sense: Sense, project: str) -> tuple[Tie, ...]:
+    """Ties to what the draft changes a value of, or says again, in its project or in none; not where it says
+    itself how it is tied.
 
     Likeness alone is not enough: incidents, say, are all alike and none is the update of another.
     """
     if not draft.updates:
         return ()
     tied_already = {tie.target for tie in draft.ties}
-    nearest = reader.near(vector, sense.model, COMPARED, Filter(other_kinds=VERBATIM))
+    where = Filter(other_kinds=VERBATIM, projects=frozenset({project}))
+    nearest = reader.near(vector, sense.model, COMPARED, where)
     alike = {id: sense.likeness(cosine) for id, cosine in nearest.items() if id not in tied_already}
     memories = reader.get([id for id, likeness in alike.items() if likeness > UPDATES_ABOVE])
     updated = [
