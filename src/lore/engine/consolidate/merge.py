@@ -14,7 +14,7 @@ from lore.engine.consolidate.trees import (
     same_place,
     since,
 )
-from lore.model import DISTILLED, Filter, Link, Memory, new_id
+from lore.model import DISTILLED, OVERVIEW_OF, Filter, Link, Memory, new_id
 from lore.ranking.decay import relevance
 from lore.ranking.relate import told_apart
 from lore.text import STOP_WORDS, folded, label_of, names_in, words
@@ -48,15 +48,18 @@ def merge(view: View) -> Iterator[Plan]:
 
 
 def _twins_merged(view: View, after: float) -> tuple[list[Step], set[str]]:
-    """A step for each memory that has the text of another, and their ids. The highest in a tree stays."""
+    """A step for each memory that has the text of another, and their ids. The highest in a tree stays.
+
+    Topics with the same title are the same: their texts are overviews, and are written anew.
+    """
     where = Filter(kinds=frozenset({"note", FRAGMENT}), namespaces=frozenset({view.namespace}))
     if after and not view.reader.count(replace(where, updated_after=after)):
         return [], set()
     groups: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for part in in_parts(view.reader.ids(where)):
         for id, memory in view.reader.get(part).items():
-            told = (memory.kind, memory.type, memory.project, memory.title, folded(memory.content))
-            groups[told].append(id)
+            text = folded(memory.title if _is_topic(memory) else memory.content)
+            groups[memory.kind, memory.type, memory.project, folded(memory.title), text].append(id)
     steps: list[Step] = []
     gone: set[str] = set()
     for ids in groups.values():
@@ -103,7 +106,7 @@ def _step(
     """What repeats the survivor gives way to it; what says more becomes a branch below it."""
     told = f"“{label_of(victim.title, victim.content)}” joins “{label_of(survivor.title, survivor.content)}”"
     counted = {count: 1}
-    if not _repeats(victim, survivor):
+    if not (_repeats(victim, survivor) or _same_topic(victim, survivor)):
         below = view.link(survivor.id, victim.id, "hierarchical")
         return Step(told=told, counted=counted, linked=(below,))
     taken = {_place(link) for link in links[survivor.id]}
@@ -136,6 +139,15 @@ def _repeats(victim: Memory, survivor: Memory) -> bool:
         and names_in(ours) <= names_in(theirs)
         and not told_apart(ours, theirs)
     )
+
+
+def _is_topic(memory: Memory) -> bool:
+    """Whether it is the root of a digest, whose text is an overview of the memories below it."""
+    return memory.source_type == DISTILLED and bool(memory.title) and OVERVIEW_OF in memory.metadata
+
+
+def _same_topic(one: Memory, other: Memory) -> bool:
+    return _is_topic(one) and _is_topic(other) and folded(one.title) == folded(other.title)
 
 
 def _place(link: Link) -> tuple[str, str, str, str]:
