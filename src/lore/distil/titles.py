@@ -9,7 +9,7 @@ from lore.distil.cues import asks
 from lore.distil.entities import entities_of
 from lore.distil.phrases import alternatives, beginning
 from lore.distil.sentences import sentences_of
-from lore.distil.wording import COMPLAINING, ORDERING
+from lore.distil.wording import ALWAYS, COMPLAINING, OPPOSING, ORDERING
 from lore.ranking.cluster import containment
 from lore.text import STOP_WORDS, preview, words
 
@@ -57,6 +57,7 @@ _DETERMINER = re.compile(
 )
 _FURTHER = re.compile(r"(?<=\w\w)[,;:]\s.*$", re.DOTALL)
 """A further order after the first."""
+_ADDRESSING = re.compile(r"\b(?:you|your|me|it|this|that)\b", re.IGNORECASE)
 _CLAUSE = re.compile(r"^(.{30,80}?)(?:[,;:]\s|\s[–—(-])")
 _OUTCOMES = {"outcome": 0, "decision": 1, "correction": 2, "preference": 3, "fact": 4, "goal": 5}
 
@@ -81,13 +82,17 @@ def subject_of(spoken: Sequence[Spoken]) -> str:
     An order loses its verb: `Update the session start command, then …` is about the `session start command`.
     A question or a remark on the work of the moment has no subject of its own.
     """
-    request = request_of(spoken)
+    request = OPPOSING.sub("", request_of(spoken))
     if ORDERING.match(request):
         request = _FURTHER.sub("", _ORDER.sub("", request))
+        if _ADDRESSING.search(request):
+            return ""
     subject = _short(_TRAILING.sub("", _DETERMINER.sub("", request)))
     if not any(map(str.isalpha, subject)) or asks(request) or ORDERING.match(subject):
         return ""
-    return "" if COMPLAINING.match(subject) else subject[:1].upper() + subject[1:]
+    if COMPLAINING.match(subject) or ALWAYS.match(subject):
+        return ""
+    return subject[:1].upper() + subject[1:]
 
 
 def title_of(spoken: Sequence[Spoken], findings: Sequence[Finding] = ()) -> str:

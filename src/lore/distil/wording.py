@@ -10,8 +10,8 @@ from lore.distil.phrases import alternatives, beginning, within
 ASKING = beginning("""
     (?:(?:and|but|so|or) )?(?:what|how|why|where|when|who|which) (?:\\w+ )?(?:is|are|do|does|did|can|could
     should|would|will|was|were|has|have|many|much|about|to|exactly|if)
-    (?:(?:and|but|so|or) )?(?:can|could|would|will|should|shall|do|does|did|is|are|was|were|has|have
-    may) (?:you|i|we|it|there|the|this|that|they|these|those|your|my|our|a|an|any|anyone|someone)
+    (?:(?:and|but|so|or) )?(?:can|could|would|will|should|shall|do|does|did|didn't|doesn't|is|are
+    isn't|aren't|was|were|has|have|may) (?:you|i|we|it|there|the|this|that|they|these|those|your|my|our|a|an|any|anyone|someone)
     any idea | wondering | why not | wie | warum | wieso | wann | welche[rsnm]? | kannst du | könntest du
     soll(?:en)? (?:ich|wir) | comment | pourquoi | quand | est-ce que | qu'est-ce | peux-tu | pouvez-vous
     cómo | por qué | cuándo | puedes | podrías | come | perché | quando | puoi | como | por que | você pode
