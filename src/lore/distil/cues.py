@@ -7,6 +7,7 @@ from lore.distil import wording
 from lore.distil.base import Importance, Role, Type
 from lore.text import STOP_WORDS, words
 
+_INTRODUCTION = re.compile(r"^(?:for|to|in|on|when|after|before)\b[^,]{2,40}, ", re.IGNORECASE)
 FEWEST_WORDS = 4
 ENOUGH_WORDS, EARLY = 6, 4
 NO_SUBJECT = STOP_WORDS - frozenset({"the", "our", "all", "a", "an", "any", "no", "only", "most"}) | {
@@ -138,6 +139,9 @@ def _holds(rule: Rule, said: str) -> bool:
         return False
     if rule.roles is _AGENT:
         return _holds_of_agent(rule, said)
+    if rule.pattern in (wording.REQUIRING, wording.SHOULD):
+        if wording.ORDERING.match(said) or wording.PASTED.search(said):
+            return False
     if rule.type in ("preference", "decision", "correction"):
         short = len(said.split()) < CLEAR_WORDS or rule.pattern is wording.ENSURING
         return not (wording.POINTLESS.search(said) or (short and wording.UNRESOLVED.search(said)))
@@ -171,6 +175,8 @@ def _fact(said: str, announced: bool) -> Cue | None:
         return None
     if wording.COMPLAINING.match(said) or not (details or announced or _has_subject(said)):
         return None
+    if wording.ORDERING.match(_INTRODUCTION.sub("", said)) or wording.PASTED.search(said):
+        return None
     strength = (ANNOUNCED if announced else FACT_OF_USER) + TELLING * details
     return _stated(said, strength)
 
@@ -179,7 +185,9 @@ def _fact_of_agent(said: str) -> Cue | None:
     """A lasting statement of an agent about something that can be looked up; no report of work."""
     if not wording.SPECIFIC.search(said) or wording.FLEETING.search(said):
         return None
-    if not wording.HOLDING.search(wording.ASIDE.sub("", said)):
+    stated = wording.ASIDE.sub("", said)
+    lasting = wording.PLACED.search(stated) or wording.BEHAVING.match(stated)
+    if not lasting and not (wording.QUANTIFIED.search(stated) and states(stated)):
         return None
     if wording.WORKING.search(said) or wording.PERSONAL.search(said):
         return None

@@ -70,6 +70,8 @@ _IDLE = beginning("""
     \\w+e ich | gerne? | schönen? | viel (?:spaß|erfolg) | ebenso | danke | laissez?-moi | je vais | voy a
     déjame | permíteme | fammi | lasciami | vou | deixe-me
 """)
+_PASTED = re.compile(r"❯|^\s*\d+ \||^\s*[$>%] \S|^\s*at \S+ \(")
+"""A line of a terminal, a listing or a stack trace."""
 _FRAGMENT = re.compile(r":[*_\s]*$|:;|^(?:_|[^\w`\"'“„«¿¡/~$.@*])")
 """The header of a list, lists in one another, and lines that begin with a mark: no statements."""
 
@@ -135,6 +137,7 @@ def _prose(text: str) -> Iterator[str]:
             continue
         if (
             fence
+            or _PASTED.search(line)
             or line.lstrip().startswith((">", "|"))
             or (line.startswith(("    ", "\t")) and not _ITEM.match(line))
         ):

@@ -57,7 +57,7 @@ _DETERMINER = re.compile(
 )
 _FURTHER = re.compile(r"(?<=\w\w)[,;:]\s.*$", re.DOTALL)
 """A further order after the first."""
-_ADDRESSING = re.compile(r"\b(?:you|your|me|it|this|that)\b", re.IGNORECASE)
+_ADDRESSING = re.compile(r"\b(?:you|your|me)\b", re.IGNORECASE)
 _CLAUSE = re.compile(r"^(.{30,80}?)(?:[,;:]\s|\s[–—(-])")
 _OUTCOMES = {"outcome": 0, "decision": 1, "correction": 2, "preference": 3, "fact": 4, "goal": 5}
 
@@ -139,13 +139,12 @@ def ended(text: str) -> str:
 
 
 def _key_phrase(spoken: Sequence[Spoken], findings: Sequence[Finding]) -> str:
-    named = Counter(
-        name for finding in findings for name in finding.entities if name.count(" ") < MOST_SPACES
-    )
-    if named:
-        return preview(", ".join(name for name, _ in named.most_common(KEY_WORDS)), LONGEST)
+    named = Counter(name for finding in findings for name in finding.entities)
+    if names := [name for name, _ in named.most_common() if name.count(" ") < MOST_SPACES]:
+        return preview(", ".join(names[:KEY_WORDS]), LONGEST)
     text = " ".join(finding.text for finding in findings) or request_of(spoken)
     text = text or " ".join(turn.text[:400] for turn in spoken[:20])
     told = Counter(word for word in words(text) if word not in STOP_WORDS and len(word) > 3)
     key_words = [word for word, _ in told.most_common(KEY_WORDS)]
-    return preview(", ".join(entities_of(text, most=KEY_WORDS)) or ", ".join(key_words), LONGEST)
+    names = [name for name in entities_of(text, most=KEY_WORDS) if name.count(" ") < MOST_SPACES]
+    return preview(", ".join(names or key_words), LONGEST)

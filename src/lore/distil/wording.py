@@ -11,7 +11,8 @@ ASKING = beginning("""
     (?:(?:and|but|so|or) )?(?:what|how|why|where|when|who|which) (?:\\w+ )?(?:is|are|do|does|did|can|could
     should|would|will|was|were|has|have|many|much|about|to|exactly|if)
     (?:(?:and|but|so|or) )?(?:can|could|would|will|should|shall|do|does|did|didn't|doesn't|is|are
-    isn't|aren't|was|were|has|have|may) (?:you|i|we|it|there|the|this|that|they|these|those|your|my|our|a|an|any|anyone|someone)
+    isn't|aren't|was|were|has|have|may) (?:you|i|we|it|there|the|this|that|they|these|those|your|my|our|a|an
+    any|anyone|someone)
     any idea | wondering | why not | wie | warum | wieso | wann | welche[rsnm]? | kannst du | könntest du
     soll(?:en)? (?:ich|wir) | comment | pourquoi | quand | est-ce que | qu'est-ce | peux-tu | pouvez-vous
     cómo | por qué | cuándo | puedes | podrías | come | perché | quando | puoi | como | por que | você pode
@@ -26,7 +27,8 @@ UNSURE = within("""
     probabilmente | talvez | provavelmente | acho que
 """)
 FOR_NOW = within("""
-    for now | right now | yet | this time | today | again | first | a moment | this one | that one | once more
+    for now | right now | go ahead | yet | this time | today | again | first | a moment | this one | that one
+    once more
     erstmal | jetzt | nochmal | noch nicht | heute | pour l'instant | por ahora | per ora | por enquanto
 """)
 ORDERING = beginning("""
@@ -36,7 +38,7 @@ ORDERING = beginning("""
     investigate|print|install|build|deploy|move|merge|rebase|refactor|replace|clean|list|describe|summari[sz]e
     review|verify|wait|apply|set|send|ask|grep|debug|document|bump|generate|convert|rewrite|format|compare
     have a look|take a look|analy[sz]e|examine|inspect|simplify|condense|record|think|enter|initiali[sz]e
-    produce|suggest|provide|reconstruct|migrate|mark|confirm|demonstrate|pull|resolve|reconcile|store|save|let's|skip|ignore|finish|split|extract|drop|stop|pick|point|call|use|keep|close|mach
+    produce|suggest|provide|reconstruct|migrate|mark|confirm|demonstrate|pull|resolve|reconcile|store|save|spend|cover|let's|skip|ignore|finish|split|extract|drop|stop|pick|point|call|use|keep|close|mach
     schreib|füge?|prüfe?|zeig|starte?|lösche?|ändere?|erstelle?|schau|lass|nimm|fais|ajoute|corrige|montre|haz
     añade|arregla|muestra|fai|aggiungi|mostra|faça|adicione|mostre)
 """)
@@ -129,9 +131,8 @@ DECIDED = within("""
 """)
 AGREEING = beginning("""
     option [\\w]+ | (?:let's take )?the (?:first|second|third|last|latter) (?:one|option)
-    (?:(?:then|so|ok|okay|yes|and|i think) )*let's (?:use|keep|make|drop|switch|move|store|call|name|avoid
-    support|have|put|only|not|replace|stop|limit|require|standardi[sz]e|default|treat|always|never|remove|pin
-    split|target)
+    (?:(?:then|so|ok|okay|yes|and|i think) )*let's (?:use|keep|drop|store|avoid|support|only|not|limit
+    require|standardi[sz]e|default|treat|always|never|pin|target)
     (?:(?:please|and|then|so|just) )*(?:use|take|pick|choose|prefer|go for|make it) .{2,120}(?:instead
     rather than|over|not)
 """)
@@ -190,7 +191,7 @@ STYLING = within("""
     start|stay|go|not)
 """)
 PLANNED = within("""
-    todo | to-do | open: | offen: | next steps? (?:is|are|would be|will be)
+    todo: | to-do | open: | offen: | next steps? (?:is|are|would be|will be)
     the (?:plan|goal|aim|idea|objective) is | roadmap | follow-?up | (?:still|also) (?:have|has|need|needs) to
     remains? to be | still (?:open|missing|outstanding) | nächste[rn]? schritte? | müssen wir noch
     steht noch aus | das ziel ist | reste à | prochaine étape | próximo paso | siguiente paso | prossimo passo
@@ -199,7 +200,9 @@ PLANNED = within("""
 NEEDED = within("""
     (?:reviewer|customer|client|boss|team|management|legal|security) (?:wants?|asks? for|demands?|needs?)
     we(?:'ll| will)? (?:(?:also|still|really) )?(?:need|have to|want|must)
-    we should (?:also|eventually|later) | i (?:want|need) (?:to|a|an|the) | (?:i|we)(?:'d| would) like
+    we should (?:also|eventually|later) | i (?:want|need) (?:a|an|the)
+    i (?:want|need) to(?! (?:update|add|create|fix|make|change|see|know|check|verify|look|run)\\b)
+    (?:i|we)(?:'d| would) like
     (?:goal|aim|requirement): | eventually | wir (?:müssen|brauchen|wollen|sollten) | müssen wir | il faut
     nous devons | on doit | tenemos que | necesitamos | hay que | dobbiamo | abbiamo bisogno | precisamos
     temos que
@@ -278,22 +281,31 @@ SETTLED = within("""
 """A decision in the words of an agent; `we'll use` is only its plan for the moment."""
 RULING = re.compile(
     r"^\W*(?:always|never|do not|don['’]?t|avoid)\s\w"
-    r"|(?:^|, |that )(?:all|any|every|each|only|no)\b[^.;]{3,80}\b(?:must|may only|may not)\b",
+    r"|(?:^|, )(?:all|any|every|each|only|no)\b[^.;]{3,80}\b(?:must|may only|may not)\b",
     re.IGNORECASE,
 )
 """A rule that an agent repeats or writes down."""
 OPEN = beginning("todo: | open: | not done: | still open: | offen: | noch offen:")
-HOLDING = within("""
-    is | are | has | have | contains | includes | uses | runs | lives | listens | expects | requires | returns
-    stores | supports | depends | reads | writes | comes | means | takes | costs | belongs | defaults | points
-    starts | ends | calls | sends | polls | exports | imports? | holds | keeps | lies | sits | owns | handles
-    accepts | rejects | allows | throws | raises | ignores | loads | deletes | caches | expires | retries
-    limits | serves | maps | stays | follows | exists? | hides | shows | delivers | finds | checks | detects
-    auto-detects | cannot | can't | does(?:n't| not) | do(?:n't| not) | ist | sind | hat | haben | liegt
-    läuft | braucht | erwartet | heißt | gilt | verwendet | nutzt | enthält | est | sont | utilise | contient
-    es | son | está | usa | è | sono | é | são
+PLACED = within("""
+    (?:is|are) (?:only |always |also )?(?:stored|located|saved|kept|tracked|managed|resolved|configured
+    encoded)
+    lives? (?:in|under|on|at) | resides? | defaults? to | listens? on | requires | expects | calls | imports?
+    delivers | holds | (?:is|are) plain | uses \\w+ \\w+ only | est stockée? | liegt | liegen | se guarda
 """)
-"""A verb of a lasting state, in the third person."""
+"""An agent says where something is kept or how it is set."""
+BEHAVING = re.compile(
+    r"^(?:if|when)\b[^,]*`[^`]+`[^,]*, (?!use (?:it|that)\b)"
+    r"|^(?:(?:the|a|an|each|every) )?(?:[\w'’-]+ ){0,2}?(?:`[^`]+`|--\w[\w-]*|[\w-]+\(\))(?: [\w-]+)?"
+    r"(?: (?:also|only|always|never|automatically))? (?!exists|contains|appears|includes|does|has|was|works)"
+    r"(?:[a-z-]{2,}[^s ]s|(?:is|are) (?:used|read|set|called|required|ignored|a)|can|cannot|must)(?= )",
+    re.IGNORECASE,
+)
+"""An agent says what a named command, option or function does."""
+QUANTIFIED = re.compile(
+    r"\b\d[\d.,]*\s?(?:ms|s|sec\w*|min\w*|hours?|days?|[kKMG]i?B|%|bytes?|GHz|EUR|USD|entries|rows|users|times)(?!\w)"
+    r"|\bports? \d+|\b[\w-]+ \d+\.\d+[\w.]*"
+)
+"""A quantity, a port or a version."""
 ASIDE = re.compile(r"\([^()]*\)")
 SPECIFIC = re.compile(
     r"`[^`]+`|(?<!\w)[\w.@~$-]*/[\w./@<>$-]+|\b\w+_\w+\b|\b[a-z]+[A-Z]\w*|\b[A-Z][a-z]+[A-Z]\w*\b"
@@ -329,12 +341,17 @@ BARE = beginning("""
 """)
 """A statement without a subject: an item of a list of work, an instruction."""
 COMPLAINING = beginning("""
-    you | you're | you've | i just | i think you | i now | i don't see | i see | we were | that's the opposite
+    you | you're | you've | i just | i know | there's been | i think you | i now | i don't see | i see
+    we were | that's the opposite
     all that's left | seems | looks like | still
 """)
 """A user who comments on the work of the moment."""
 MISPLACED = re.compile(r"^you\b.{5,120}(?:, (?:and )?not | instead of | rather than )", re.IGNORECASE)
 """A user who tells the agent what it did, and what would have been right."""
+PASTED = re.compile(
+    r"\b(?:error|exception|warning):|\btasks? #?\d+\b(?! (?:must|should))|[{};]\s", re.IGNORECASE
+)
+"""A user who pastes output, or speaks of one piece of work."""
 UNRESOLVED = re.compile(
     r"\b(?:it|this|that)\b(?=\W*$|[.,;!)]| (?:up|out|down|now|again|back|in|on|for|to|from|with|as|here|there"
     r"|was|needs|and|or|yet)\b)",
@@ -346,7 +363,7 @@ POINTLESS = within("(?:do|does|doing|did) (?:this|that|it|so)(?! yourself)(?!, d
 PASSING = within("""
     tests? (?:\\w+ )?fail\\w* | the test \\w+s | (?:is|are) failing
     the (?:issue|problem|bug|error) (?:is|was) in | while | commit | yet | earlier | line \\d+ | needs? to
-    properly | this | these | the attempt | tried
+    properly | this | these | the attempt | tried | tasks? #?\\d+ | here | others? | the error | a bug in
 """)
 """A cause of the moment: a test in the making, a place without a reason."""
 TELLTALE = within("""
