@@ -39,7 +39,7 @@ def test_an_unannounced_change_of_subject_is_noticed() -> None:
     titles = [topic.title for topic in digest(conversation(FOLDER / "deployment.txt").spoken).topics]
     assert titles == [
         "I rented a Hetzner box for the wiki (CX32, Debian 13, IP 203.0.113.20)",
-        "The monthly report query in the warehouse takes 4 minutes since last week",
+        "Monthly report query in the warehouse takes 4 minutes since last week",
     ]
 
 

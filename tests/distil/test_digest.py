@@ -47,13 +47,13 @@ def test_a_session_becomes_a_topic_with_its_findings() -> None:
             ("user", "We decided to never drop indexes without a review"),
         )
     ).topics
-    assert topic.title == "Find out why the nightly import of orders is slow"
-    assert topic.overview.startswith("Find out why the nightly import of orders is slow. ")
+    assert topic.title == "Nightly import of orders is slow"
+    assert topic.overview.startswith("Nightly import of orders is slow. ")
     assert "missing index" in topic.overview
     assert topic.turns == (1, 2, 3)
     assert [(finding.type, finding.importance, finding.turns) for finding in topic.findings] == [
         ("outcome", "high", (2,)),
-        ("decision", "high", (3,)),
+        ("preference", "high", (3,)),
     ]
     assert topic.findings[0].entities == ("orders.sold_at",)
 
@@ -129,7 +129,7 @@ def test_what_points_elsewhere_is_left_out_or_told_with_its_topic() -> None:
         ("user", "that is too slow, we decided to retry only twice"),
     )
     [finding] = findings(digest(spoken))
-    assert finding.text.startswith("[Explain the retry policy of the billing jobs] That is too slow")
+    assert finding.text.startswith("[Retry policy of the billing jobs] That is too slow")
 
 
 def test_a_topic_has_few_findings_and_keeps_the_important() -> None:

@@ -5,14 +5,17 @@ from dataclasses import dataclass
 
 from lore.distil import wording
 from lore.distil.base import Importance, Role, Type
-from lore.text import STOP_WORDS
+from lore.text import STOP_WORDS, words
 
+_INTRODUCTION = re.compile(r"^(?:for|to|in|on|when|after|before)\b[^,]{2,40}, ", re.IGNORECASE)
 FEWEST_WORDS = 4
 ENOUGH_WORDS, EARLY = 6, 4
 NO_SUBJECT = STOP_WORDS - frozenset({"the", "our", "all", "a", "an", "any", "no", "only", "most"}) | {
     "nothing"
 }
-FACT, FACT_OF_USER, ANNOUNCED, DIRECTED = 0.3, 0.4, 0.75, 0.6
+FACT, FACT_OF_USER, ANNOUNCED, DIRECTED = 0.35, 0.4, 0.75, 0.6
+CLEAR_WORDS, FEWEST_STOP_WORDS = 8, 1
+"""In an order of fewer words "it" is the thing at hand, and the order is for now."""
 TELLING, MOST_TELLING = 0.07, 3
 """What each definite detail adds to a fact, and how many count."""
 
@@ -45,26 +48,34 @@ class Rule:
 
 _USER: frozenset[Role] = frozenset({"user"})
 _AGENT: frozenset[Role] = frozenset({"assistant", "summary"})
-_ANYONE = _USER | _AGENT
 
 RULES: tuple[Rule, ...] = (
-    Rule(type="outcome", strength=0.95, pattern=wording.CAUSING, roles=_ANYONE),
+    Rule(type="outcome", strength=0.95, pattern=wording.CAUSING, roles=_USER),
     Rule(type="preference", strength=0.9, pattern=wording.ALWAYS, roles=_USER),
     Rule(type="decision", strength=0.9, pattern=wording.DECIDED, roles=_USER),
     Rule(type="preference", strength=0.9, pattern=wording.PREFERRING, roles=_USER),
+    Rule(type="preference", strength=0.8, pattern=wording.USING, roles=_USER, lasting=True),
     Rule(type="decision", strength=0.75, pattern=wording.AGREEING, roles=_USER, lasting=True),
     Rule(type="preference", strength=0.75, pattern=wording.FORBIDDING, roles=_USER, lasting=True),
+    Rule(type="preference", strength=0.75, pattern=wording.ENSURING, roles=_USER, lasting=True),
+    Rule(type="correction", strength=0.7, pattern=wording.MISPLACED, roles=_USER),
     Rule(type="preference", strength=0.7, pattern=wording.STYLING, roles=_USER),
     Rule(type="preference", strength=0.75, pattern=wording.BARRING, roles=_USER),
     Rule(type="preference", strength=0.75, pattern=wording.BARRED, roles=_USER),
-    Rule(type="goal", strength=0.75, pattern=wording.PLANNED, roles=_ANYONE, importance="medium"),
+    Rule(type="goal", strength=0.75, pattern=wording.PLANNED, roles=_USER, importance="medium"),
     Rule(type="goal", strength=0.6, pattern=wording.NEEDED, roles=_USER, importance="medium"),
     Rule(type="goal", strength=0.6, pattern=wording.POSTPONED, roles=_USER, importance="medium"),
+    Rule(type="preference", strength=0.75, pattern=wording.REQUIRING, roles=_USER, lasting=True),
     Rule(type="decision", strength=0.65, pattern=wording.SHOULD, roles=_USER, lasting=True),
     Rule(type="fact", strength=0.65, pattern=wording.BINDING, roles=_USER, importance="medium"),
-    Rule(type="decision", strength=0.65, pattern=wording.DECIDED, roles=_AGENT),
-    Rule(type="outcome", strength=0.6, pattern=wording.FIXED, roles=_ANYONE, importance="medium", telling=6),
-    Rule(type="outcome", strength=0.5, pattern=wording.MADE, roles=_AGENT, importance="medium", telling=5),
+    Rule(type="outcome", strength=0.6, pattern=wording.FIXED, roles=_USER, importance="medium", telling=6),
+    Rule(type="outcome", strength=0.9, pattern=wording.CAUSING, roles=_AGENT),
+    Rule(type="decision", strength=0.65, pattern=wording.SETTLED, roles=_AGENT),
+    Rule(type="decision", strength=0.6, pattern=wording.RULING, roles=_AGENT, importance="medium"),
+    Rule(
+        type="outcome", strength=0.6, pattern=wording.MEASURED, roles=_AGENT, importance="medium", telling=6
+    ),
+    Rule(type="goal", strength=0.6, pattern=wording.OPEN, roles=_AGENT, importance="medium"),
 )
 """The first that holds decides."""
 
@@ -72,6 +83,8 @@ RULES: tuple[Rule, ...] = (
 def cue_of(sentence: str, role: Role) -> Cue | None:
     """What kind of knowledge a sentence is; None for questions, guesses, offers and orders of the moment."""
     joined = wording.JOINING.sub("", sentence)
+    if role == "user":
+        joined = wording.OPPOSING.sub("", joined)
     said = _begun(wording.LEADING.sub("", joined))
     announced = len(said) < len(joined)
     if asks(said) or (len(said.split()) < FEWEST_WORDS and said.isascii()):
@@ -81,9 +94,11 @@ def cue_of(sentence: str, role: Role) -> Cue | None:
             return Cue(type=rule.type, strength=rule.strength, said=said, importance=rule.importance)
     if wording.UNSURE.search(said):
         return None
-    if role == "user" and (wording.ORDERING.match(said) or wording.DIRECTING.match(said)):
+    if role != "user":
+        return _fact_of_agent(said)
+    if wording.ORDERING.match(said) or wording.DIRECTING.match(said):
         return _directive(said)
-    return _fact(said, role, announced=announced)
+    return _fact(said, announced=announced)
 
 
 def correction_of(sentence: str) -> str:
@@ -92,7 +107,9 @@ def correction_of(sentence: str) -> str:
     said = _begun(sentence[opposing.end() :]) if opposing else sentence
     if not (opposing or wording.CONTRASTING.search(sentence)):
         return ""
-    if asks(said) or wording.ORDERING.match(said) or len(said.split()) < FEWEST_WORDS:
+    if asks(said) or wording.ORDERING.match(said) or wording.COMPLAINING.match(said):
+        return ""
+    if len(said.split()) < FEWEST_WORDS or wording.ALWAYS.search(said):
         return ""
     return said if states(said) else ""
 
@@ -113,12 +130,33 @@ def points_elsewhere(sentence: str) -> bool:
 
 
 def _holds(rule: Rule, said: str) -> bool:
-    """A guess decides nothing, and what is wanted for now is no preference."""
+    """A guess decides nothing; an order for now is no rule; an agent must name what it speaks of."""
     if rule.type != "preference" and wording.UNSURE.search(said):
         return False
     if rule.telling and (len(said.split()) < rule.telling or not wording.TELLING.search(said)):
         return False
-    return not (rule.lasting and wording.FOR_NOW.search(said))
+    if rule.lasting and wording.FOR_NOW.search(said):
+        return False
+    if rule.roles is _AGENT:
+        return _holds_of_agent(rule, said)
+    if rule.pattern in (wording.REQUIRING, wording.SHOULD):
+        if wording.ORDERING.match(said) or wording.PASTED.search(said):
+            return False
+    if rule.type in ("preference", "decision", "correction"):
+        short = len(said.split()) < CLEAR_WORDS or rule.pattern is wording.ENSURING
+        return not (wording.POINTLESS.search(said) or (short and wording.UNRESOLVED.search(said)))
+    return not wording.COMPLAINING.match(said)
+
+
+def _holds_of_agent(rule: Rule, said: str) -> bool:
+    """An agent that speaks of its own work states nothing that lasts; nor does a cause without a detail."""
+    if rule.pattern in (wording.SETTLED, wording.OPEN):
+        return True
+    if wording.PERSONAL.search(said) or wording.PASSING.search(said):
+        return False
+    if rule.pattern is wording.RULING:
+        return len(said.split()) >= ENOUGH_WORDS
+    return bool(wording.SPECIFIC.search(said) or wording.TELLTALE.search(said))
 
 
 def _directive(said: str) -> Cue | None:
@@ -130,18 +168,39 @@ def _directive(said: str) -> Cue | None:
     return Cue(type="decision", strength=DIRECTED, said=said, importance="high")
 
 
-def _fact(said: str, role: Role, announced: bool) -> Cue | None:
-    """A definite statement: it says how something is, with details that can be looked up."""
+def _fact(said: str, announced: bool) -> Cue | None:
+    """A definite statement of a user: it says how something is, with details or a subject."""
     details = min(MOST_TELLING, len(wording.TELLING.findall(said)))
     if wording.FLEETING.search(said) or wording.FIXED.search(said) or not states(said):
         return None
-    if role != "user" and (wording.ORDERING.match(said) or said.startswith(("I ", "I've ", "I’ve "))):
+    if wording.COMPLAINING.match(said) or not (details or announced or _has_subject(said)):
         return None
-    if not (details or announced or (role == "user" and _has_subject(said))):
+    if wording.ORDERING.match(_INTRODUCTION.sub("", said)) or wording.PASTED.search(said):
         return None
+    strength = (ANNOUNCED if announced else FACT_OF_USER) + TELLING * details
+    return _stated(said, strength)
+
+
+def _fact_of_agent(said: str) -> Cue | None:
+    """A lasting statement of an agent about something that can be looked up; no report of work."""
+    if not wording.SPECIFIC.search(said) or wording.FLEETING.search(said):
+        return None
+    stated = wording.ASIDE.sub("", said)
+    lasting = wording.PLACED.search(stated) or wording.BEHAVING.match(stated)
+    if not lasting and not (wording.QUANTIFIED.search(stated) and states(stated)):
+        return None
+    if wording.WORKING.search(said) or wording.PERSONAL.search(said):
+        return None
+    if wording.BARE.match(said) or wording.ORDERING.match(said) or wording.STATING.match(said):
+        return None
+    if sum(word in STOP_WORDS for word in words(said)) < FEWEST_STOP_WORDS:
+        return None
+    details = min(MOST_TELLING, len(wording.TELLING.findall(said)))
+    return _stated(said, FACT + TELLING * details)
+
+
+def _stated(said: str, strength: float) -> Cue:
     dated = wording.DATED.search(said) and wording.HAPPENING.search(said)
-    base = ANNOUNCED if announced and role == "user" else FACT_OF_USER if role == "user" else FACT
-    strength = base + TELLING * details
     return Cue(
         type="event" if dated else "fact",
         strength=strength,

@@ -12,7 +12,7 @@ from lore.distil.entities import entities_of, plain_names, shared_rare
 from lore.distil.phrases import telling_words
 from lore.distil.segment import MAX_TURNS, segments
 from lore.distil.statements import Statement, statements_of
-from lore.distil.titles import ended, overview_of, title_of
+from lore.distil.titles import ended, overview_of, subject_of, title_of
 from lore.ranking.relate import shared_words
 
 MOST_FINDINGS = 14
@@ -50,7 +50,7 @@ def _topic(spoken: Sequence[Spoken], likeness: Likeness) -> Topic | None:
     statements = statements_of(spoken)
     if all(one.type == "command" and one.strength < WORTH_A_TOPIC for one in statements):
         return None
-    title = title_of(spoken)
+    title = subject_of(spoken)
     scores = _scores(statements, spoken, likeness)
     chosen = _chosen(statements, scores, title) or _chosen(statements, scores, "")
     known = plain_names(statement.text for statement in statements)

@@ -70,6 +70,10 @@ _IDLE = beginning("""
     \\w+e ich | gerne? | schönen? | viel (?:spaß|erfolg) | ebenso | danke | laissez?-moi | je vais | voy a
     déjame | permíteme | fammi | lasciami | vou | deixe-me
 """)
+_PASTED = re.compile(r"❯|^\s*\d+ \||^\s*[$>%] \S|^\s*at \S+ \(")
+"""A line of a terminal, a listing or a stack trace."""
+_FRAGMENT = re.compile(r":[*_\s]*$|:;|^(?:_|[^\w`\"'“„«¿¡/~$.@*])")
+"""The header of a list, lists in one another, and lines that begin with a mark: no statements."""
 
 
 def sentences_of(text: str) -> list[str]:
@@ -83,7 +87,7 @@ def cleaned(sentence: str) -> str:
     sentence = " ".join(sentence.split())
     rest = _POLITE.sub("", sentence)
     wide = sum(ord(character) > WIDE for character in rest)
-    if _IDLE.match(rest) or len(rest) > LONGEST or len(rest) + wide < SHORTEST:
+    if _IDLE.match(rest) or _FRAGMENT.search(rest) or not SHORTEST - wide <= len(rest) <= LONGEST:
         return ""
     if len(rest.split()) < FEWEST_WORDS and rest.isascii():
         return ""
@@ -133,6 +137,7 @@ def _prose(text: str) -> Iterator[str]:
             continue
         if (
             fence
+            or _PASTED.search(line)
             or line.lstrip().startswith((">", "|"))
             or (line.startswith(("    ", "\t")) and not _ITEM.match(line))
         ):
@@ -179,7 +184,8 @@ def _split(text: str) -> Iterator[str]:
     begin = 0
     for end in _END.finditer(text):
         word = _LAST_WORD.search(text, max(begin, end.start() - 24), end.start())
-        if word and _goes_on(word.group(1), text[end.end() : end.end() + 12]):
+        quoted = end.group().strip() and text[end.end() : end.end() + 1].islower()
+        if quoted or (word and _goes_on(word.group(1), text[end.end() : end.end() + 12])):
             continue
         yield from _WIDE_END.split(text[begin : end.end()])
         begin = end.end()

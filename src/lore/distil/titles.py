@@ -9,7 +9,7 @@ from lore.distil.cues import asks
 from lore.distil.entities import entities_of
 from lore.distil.phrases import alternatives, beginning
 from lore.distil.sentences import sentences_of
-from lore.distil.wording import ORDERING
+from lore.distil.wording import ALWAYS, COMPLAINING, OPPOSING, ORDERING
 from lore.ranking.cluster import containment
 from lore.text import STOP_WORDS, preview, words
 
@@ -21,7 +21,7 @@ LONGEST_OVERVIEW = 600
 LATER, LATER_TURN, REQUESTED = 0.8, 0.4, 1.5
 MOST_SENTENCES = 3
 REPEATED = 0.7
-KEY_WORDS = 4
+KEY_WORDS, MOST_SPACES = 4, 3
 
 _ASKING_TO = re.compile(
     "^(?:"
@@ -46,6 +46,18 @@ _WONDERING = beginning("""
     should | wie | was | warum | wo | wann | wer | welche[rsnm]? | soll | pourquoi | comment | quel(?:le)?s?
     cómo | qué | cuál | perché | come | quale | qual | por que | the .{3,40}: (?:what|how|why|which|who)
 """)
+_ORDER = re.compile(
+    ORDERING.pattern
+    + r"(?:\s+(?:sure|working|out|up|into|in|at|on|over|through|with|for|to|me|us|why|how|whether|if|that"
+    + r"|and))*\s+",
+    re.IGNORECASE,
+)
+_DETERMINER = re.compile(
+    r"^(?:(?:in|on|at|for|with|the|a|an|this|that|our|my|all|some|any|new|both)\s+)+", re.IGNORECASE
+)
+_FURTHER = re.compile(r"(?<=\w\w)[,;:]\s.*$", re.DOTALL)
+"""A further order after the first."""
+_ADDRESSING = re.compile(r"\b(?:you|your|me)\b", re.IGNORECASE)
 _CLAUSE = re.compile(r"^(.{30,80}?)(?:[,;:]\s|\s[–—(-])")
 _OUTCOMES = {"outcome": 0, "decision": 1, "correction": 2, "preference": 3, "fact": 4, "goal": 5}
 
@@ -64,19 +76,38 @@ def request_of(spoken: Sequence[Spoken]) -> str:
     return _asked(best)
 
 
+def subject_of(spoken: Sequence[Spoken]) -> str:
+    """The subject of the user's request as a noun phrase of at most 80 characters; empty if there is none.
+
+    An order loses its verb: `Update the session start command, then …` is about the `session start command`.
+    A question or a remark on the work of the moment has no subject of its own.
+    """
+    request = OPPOSING.sub("", request_of(spoken))
+    if ORDERING.match(request):
+        request = _FURTHER.sub("", _ORDER.sub("", request))
+        if _ADDRESSING.search(request):
+            return ""
+    subject = _short(_TRAILING.sub("", _DETERMINER.sub("", request)))
+    if not any(map(str.isalpha, subject)) or asks(request) or ORDERING.match(subject):
+        return ""
+    if COMPLAINING.match(subject) or ALWAYS.match(subject):
+        return ""
+    return subject[:1].upper() + subject[1:]
+
+
 def title_of(spoken: Sequence[Spoken], findings: Sequence[Finding] = ()) -> str:
-    """At most 80 characters: the request, else the names that are spoken of most."""
-    return _short(request_of(spoken)) or _key_phrase(spoken, findings)
+    """At most 80 characters: the subject of the request, else the names that the findings have most."""
+    return subject_of(spoken) or _key_phrase(spoken, findings)
 
 
 def overview_of(spoken: Sequence[Spoken], findings: Sequence[Finding]) -> str:
-    """What was asked and what came of it, in one to three sentences of their own words."""
+    """The subject and the most important findings, in one to three sentences."""
     came = sorted(
         (finding for finding in findings if finding.type in _OUTCOMES),
         key=lambda finding: (finding.importance != "high", _OUTCOMES[finding.type], -finding.turns[-1]),
     )
-    asked = request_of(spoken)
-    parts = [ended(asked)] if asked else []
+    subject = subject_of(spoken)
+    parts = [ended(subject)] if subject else []
     for text in (finding.text for finding in came):
         if len(parts) < MOST_SENTENCES and all(_differ(text, part) for part in parts):
             parts.append(ended(text))
@@ -109,8 +140,11 @@ def ended(text: str) -> str:
 
 def _key_phrase(spoken: Sequence[Spoken], findings: Sequence[Finding]) -> str:
     named = Counter(name for finding in findings for name in finding.entities)
-    if named:
-        return preview(", ".join(name for name, _ in named.most_common(KEY_WORDS)), LONGEST)
-    text = " ".join(turn.text[:400] for turn in spoken[:20])
+    if names := [name for name, _ in named.most_common() if name.count(" ") < MOST_SPACES]:
+        return preview(", ".join(names[:KEY_WORDS]), LONGEST)
+    text = " ".join(finding.text for finding in findings) or request_of(spoken)
+    text = text or " ".join(turn.text[:400] for turn in spoken[:20])
     told = Counter(word for word in words(text) if word not in STOP_WORDS and len(word) > 3)
-    return preview(", ".join(entities_of(text, most=KEY_WORDS)) or " ".join(list(told)[:KEY_WORDS]), LONGEST)
+    key_words = [word for word, _ in told.most_common(KEY_WORDS)]
+    names = [name for name in entities_of(text, most=KEY_WORDS) if name.count(" ") < MOST_SPACES]
+    return preview(", ".join(names or key_words), LONGEST)

@@ -5,14 +5,15 @@ Data for `cues`: English first, and the strongest words of German, French, Spani
 
 import re
 
-from lore.distil.phrases import beginning, within
+from lore.distil.phrases import alternatives, beginning, within
 
 ASKING = beginning("""
     (?:(?:and|but|so|or) )?(?:what|how|why|where|when|who|which) (?:\\w+ )?(?:is|are|do|does|did|can|could
     should|would|will|was|were|has|have|many|much|about|to|exactly|if)
-    (?:(?:and|but|so|or) )?(?:can|could|would|will|should|shall|do|does|did|is|are|was|were|has|have
-    may) (?:you|i|we|it|there|the|this|that|they|these|those|your|my|our|a|an|any|anyone|someone)
-    any idea | wondering | wie | warum | wieso | wann | welche[rsnm]? | kannst du | könntest du
+    (?:(?:and|but|so|or) )?(?:can|could|would|will|should|shall|do|does|did|didn't|doesn't|is|are
+    isn't|aren't|was|were|has|have|may) (?:you|i|we|it|there|the|this|that|they|these|those|your|my|our|a|an
+    any|anyone|someone)
+    any idea | wondering | why not | wie | warum | wieso | wann | welche[rsnm]? | kannst du | könntest du
     soll(?:en)? (?:ich|wir) | comment | pourquoi | quand | est-ce que | qu'est-ce | peux-tu | pouvez-vous
     cómo | por qué | cuándo | puedes | podrías | come | perché | quando | puoi | como | por que | você pode
 """)
@@ -26,7 +27,8 @@ UNSURE = within("""
     probabilmente | talvez | provavelmente | acho que
 """)
 FOR_NOW = within("""
-    for now | right now | yet | this time | today | again | first | a moment | this one | that one | once more
+    for now | right now | go ahead | yet | this time | today | again | first | a moment | this one | that one
+    once more
     erstmal | jetzt | nochmal | noch nicht | heute | pour l'instant | por ahora | per ora | por enquanto
 """)
 ORDERING = beginning("""
@@ -35,7 +37,8 @@ ORDERING = beginning("""
     explain|create|implement|tell|let|help|start|revert|test|undo|continue|proceed|find|read|see|search
     investigate|print|install|build|deploy|move|merge|rebase|refactor|replace|clean|list|describe|summari[sz]e
     review|verify|wait|apply|set|send|ask|grep|debug|document|bump|generate|convert|rewrite|format|compare
-    have a look|take a look|skip|ignore|finish|split|extract|drop|stop|pick|point|call|use|keep|close|mach
+    have a look|take a look|analy[sz]e|examine|inspect|simplify|condense|record|think|enter|initiali[sz]e
+    produce|suggest|provide|reconstruct|migrate|mark|confirm|demonstrate|pull|resolve|reconcile|store|save|spend|cover|let's|skip|ignore|finish|split|extract|drop|stop|pick|point|call|use|keep|close|mach
     schreib|füge?|prüfe?|zeig|starte?|lösche?|ändere?|erstelle?|schau|lass|nimm|fais|ajoute|corrige|montre|haz
     añade|arregla|muestra|fai|aggiungi|mostra|faça|adicione|mostre)
 """)
@@ -44,7 +47,7 @@ OPPOSING = re.compile(
     r"^\W*(?:no\b(?:[,.!:;–—-]+\s*|\s+(?=(?:the|it|we|i|that|this|you|they|there|es|el|la|non|o|a)\b))"
     r"|(?:nope|nah|actually|wait|wrong|nein|doch|falsch|non|en fait|en realidad|in realtà|na verdade"
     r"|não)\b(?:[,.!:;–—-]+\s*|\s+(?=\w))|(?:that|this)(?:['’]?s| is) (?:wrong|incorrect|not (?:right|correct"
-    r"|true))[,.!:;–—-]*\s*|das (?:ist falsch|stimmt nicht)[,.!:;–—-]*\s*|not quite[,.!:;–—-]*\s*)+",
+    r"|true))\s*[,.!:;–—-]*\s*|das (?:ist falsch|stimmt nicht)[,.!:;–—-]*\s*|not quite[,.!:;–—-]*\s*)+",
     re.IGNORECASE,
 )
 """How a correction begins; what follows is what holds."""
@@ -82,7 +85,7 @@ DOING = re.compile(
 FLEETING = within("""
     (?:is|are|was|were) (?:now )?(?:updated|deployed|committed|pushed|added|renamed|created|merged) | today
     currently | at the moment | so far | as expected | the output | the log shows | above | following
-    all good | has been (?:updated|created|applied|added|modified)
+    all good | (?:is|are) (?:not )?(?:included|listed) | has been (?:updated|created|applied|added|modified)
     is (?:running|done|ready|complete|finished|applied) | are (?:fine|good|done|ready)
     is (?:fine|good|right|correct|wrong) | the (?:file|diff|change|output) (?:is|looks) | line \\d+
     tests? (?:is |are )?fail(?:s|ed|ing)? | exit code | i have | i've | i am | i'm | i was | sounds? | looks?
@@ -116,18 +119,9 @@ FIXED = within("""
     résolu | fonctionne maintenant | arreglado | solucionado | resuelto | ya funciona | risolto | ora funziona
     corrigido | resolvido
 """)
-MADE = beginning("""
-    (?:(?:and|then|also|so) )?i(?:'ve| have)? (?:(?:also|now|already) )?(?:added|moved|changed|replaced
-    renamed|removed|switched|rewrote|rewritten|created|introduced|extracted|converted|implemented|split|merged
-    bumped|upgraded|pinned|disabled|enabled|configured|set up|wrapped|migrated|refactored|deleted|dropped
-    registered|raised|lowered|increased|reduced|ported|wired)
-    ich habe .{3,120}(?:umgestellt|hinzugefügt|geändert|ersetzt|entfernt|verschoben|angelegt|eingebaut)
-    j'ai (?:ajouté|remplacé|déplacé|supprimé|modifié) | he (?:añadido|cambiado|movido|reemplazado|eliminado)
-    ho (?:aggiunto|cambiato|spostato|sostituito|rimosso)
-""")
 DECIDED = within("""
     (?:we|i|they|the team)(?:'ve| have)? (?:decided|agreed|chose|chosen|settled|opted|picked) | decision:
-    (?!what|how|as|where)\\w+ it is(?=[:!.]|$) | let's (?:go|stick|stay) with
+    (?!what|how|as|where)\\w+ it is(?=[:!.]|$) | we don't need (?!to\\b)\\w+ | let's (?:go|stick|stay) with
     (?:we'll|we will|we're going to|we are going to|i'll) (?:go|stick|stay) with
     (?:we're|i'm|we are) going with | (?:we|i) went with | the decision (?:is|was)
     we(?:'ll| will) (?:use|keep|take|store|call|name|have|do|support|put|run|host|ship)
@@ -137,21 +131,22 @@ DECIDED = within("""
 """)
 AGREEING = beginning("""
     option [\\w]+ | (?:let's take )?the (?:first|second|third|last|latter) (?:one|option)
-    (?:(?:then|so|ok|okay|yes|and|i think) )*let's (?:use|keep|make|drop|switch|move|store|call|name|avoid
-    support|have|put|only|not|replace|stop|limit|require|standardi[sz]e|default|treat|always|never|remove|pin
-    split|target)
+    (?:(?:then|so|ok|okay|yes|and|i think) )*let's (?:use|keep|drop|store|avoid|support|only|not|limit
+    require|standardi[sz]e|default|treat|always|never|pin|target)
     (?:(?:please|and|then|so|just) )*(?:use|take|pick|choose|prefer|go for|make it) .{2,120}(?:instead
     rather than|over|not)
 """)
 ALWAYS = re.compile(
     beginning("""
         (?:(?:please|and|also|so|bitte|but|in this (?:repo|project|codebase)),? )*(?:always|never|from now on
-        in future|in the future|going forward|ab jetzt|immer|niemals|toujours|jamais|siempre|nunca|sempre|mai)
+        in future|in the future|going forward|next time|ab jetzt|immer|niemals|toujours|jamais|siempre|nunca
+        sempre|mai)
     """).pattern
     + "|"
     + within("""
-        (?:we|i|you(?: should| must)?) (?:always|never) | (?:immer|niemals|nie) (?:auf|mit|ohne|nur|in)
-        (?:make|be) sure .{0,40}(?:always|never) | from now on | going forward | ab jetzt
+        (?:we|i|you)(?: should| must)? (?:always|never) | (?:immer|niemals|nie) (?:auf|mit|ohne|nur|in)
+        (?:make|be) sure .{0,40}(?:always|never) | from now on | going forward | ab jetzt | as a rule
+        to (?:always|never) | you (?:should|must) (?:not|only)
     """).pattern,
     re.IGNORECASE,
 )
@@ -163,17 +158,40 @@ PREFERRING = within("""
     (?:ist|wäre) mir lieber | je préfère | on préfère | prefiero | preferimos | preferisco | preferiamo
     prefiro
 """)
-FORBIDDING = beginning("""
-    (?:(?:please|and|also|but|so|bitte),? )*(?:do not|don't|stop|avoid|no more) (?!worry|bother|know|think
-    forget|mind|care|see|understand|touch|need)\\w+
+FORBIDDING = re.compile(
+    r"(?:^\W*|[,;]\s+)"
+    + alternatives("""
+        (?:(?:please|and|also|but|so|bitte),? )*(?:do not|don't|stop|avoid|no more) (?!worry|bother|know|think
+        forget|mind|care|see|understand|touch|need)\\w+
+    """)
+    + r"(?!\w)",
+    re.IGNORECASE,
+)
+ENSURING = beginning("""
+    (?:(?:please|and|also|but|so),? )*(?:make sure|be sure|ensure|remember to)(?: that| to)?
+    stell sicher,? dass | achte darauf,? dass | assure-toi | asegúrate | assicurati
 """)
+"""An order that holds from now on, unless it points at the work of the moment."""
+USING = re.compile(
+    beginning("""
+        (?:(?:please|and|then|so|just|but),? )*(?:use|prefer|take) [^.;]{2,120}(?:instead(?: of)?|rather than
+        , not)
+    """).pattern
+    + "|"
+    + within("""
+        we (?:only |always |exclusively )?use | is what we use | wir (?:nutzen|verwenden) nur
+        using [^.;]{2,60} instead of
+    """).pattern,
+    re.IGNORECASE,
+)
+"""The tool that a user wants for a purpose."""
 STYLING = within("""
     (?:commits?|comments?|messages?|names?|docs?|documentation|tests?|functions?|code|types?|variables?
     branches|prs?|pull requests) (?:should|must|have to|need to) (?:always |never )?(?:be|have|use|follow
     start|stay|go|not)
 """)
 PLANNED = within("""
-    todo | to-do | open: | offen: | next steps? (?:is|are|would be|will be)
+    todo: | to-do | open: | offen: | next steps? (?:is|are|would be|will be)
     the (?:plan|goal|aim|idea|objective) is | roadmap | follow-?up | (?:still|also) (?:have|has|need|needs) to
     remains? to be | still (?:open|missing|outstanding) | nächste[rn]? schritte? | müssen wir noch
     steht noch aus | das ziel ist | reste à | prochaine étape | próximo paso | siguiente paso | prossimo passo
@@ -182,7 +200,9 @@ PLANNED = within("""
 NEEDED = within("""
     (?:reviewer|customer|client|boss|team|management|legal|security) (?:wants?|asks? for|demands?|needs?)
     we(?:'ll| will)? (?:(?:also|still|really) )?(?:need|have to|want|must)
-    we should (?:also|eventually|later) | i (?:want|need) (?:to|a|an|the) | (?:i|we)(?:'d| would) like
+    we should (?:also|eventually|later) | i (?:want|need) (?:a|an|the)
+    i (?:want|need) to(?! (?:update|add|create|fix|make|change|see|know|check|verify|look|run)\\b)
+    (?:i|we)(?:'d| would) like
     (?:goal|aim|requirement): | eventually | wir (?:müssen|brauchen|wollen|sollten) | müssen wir | il faut
     nous devons | on doit | tenemos que | necesitamos | hay que | dobbiamo | abbiamo bisogno | precisamos
     temos que
@@ -210,21 +230,20 @@ BARRED = beginning("""
     (?:please )?(?:no (?!problem|idea|need|errors?|one|longer|matter|worries|thanks)[\\w-]+(?: [\\w-]+)?,
     (?:one|a single) [\\w-]+ per [\\w-]+)
 """)
-BINDING = within("""
-    must | mustn't | (?:has|needs) to (?:be|stay|have|start|go|run) | is required | are required
-    only allowed | muss | müssen | darf nur | dürfen nur | doit | doivent | debe | deben | deve | devono
-    devem
+REQUIRING = within("""
+    must | mustn't | only allowed | darf nur | dürfen nur | muss | müssen | doit | doivent | debe | deben
+    deve | devono | devem
 """)
+BINDING = within("(?:has|needs) to (?:be|stay|have|start|go|run) | is required | are required")
 SHOULD = within("""
     should (?:always |only |not |never |also )?(?:be|have|use|go|stay|start|return|wait|say|live|happen|come
     run)
     soll(?:te|ten|en)? .{3,60}(?:sein|heißen|haben|werden) | devrait être | debería ser | dovrebbe essere
 """)
 DIRECTING = beginning("""
-    (?:(?:please|just|then|and|so|yes|ok|but),? )*(?:for [^,.;]{3,40} )?(?:use|keep|store|emit|return|make
-    name|call|put|move|remove|drop|replace|split|support|wrap|send|expose|extract|convert|rename|set|switch
-    add|write|allow|treat|default|let|shrink|cache|limit|pin|verwende|nutze|behalte?|speichere?|nimm|entferne?
-    utilise|garde|usa|mantén|tieni)
+    (?:(?:please|just|then|and|so|yes|ok|but),? )*(?:for [^,.;]{3,40} )?(?:use|keep|store|emit|return|name
+    call|put|support|send|expose|call out|mention|allow|treat|default|shrink|cache|limit|pin|verwende|nutze
+    behalte?|speichere?|nimm|utilise|garde|usa|mantén|tieni)
 """)
 REASONED = within("""
     instead | only | just | don't | without | anyway | rather | because | so that | otherwise | whatever
@@ -249,3 +268,105 @@ STANDING = beginning("""
     es gibt | die ursache | das problem | der grund
 """)
 """What begins like a word that points elsewhere, and does not."""
+MEASURED = within("""
+    (?:went|fell|dropped|shrank|grew|improved|reduced|down|up) from | the fix (?:is|was) to | instead of \\d+
+    (?:sank|fiel|stieg) von | est passée? de | bajó de | è sceso da
+""")
+"""An outcome that an agent reports with its size or its remedy."""
+SETTLED = within("""
+    (?:we|they|the team)(?:'ve| have)? (?:decided|agreed|chose|chosen|settled|opted) | decision:
+    the decision (?:is|was) | going with | wir haben .{0,60}(?:entschieden|beschlossen)
+    nous avons (?:décidé|choisi) | hemos decidido | abbiamo deciso
+""")
+"""A decision in the words of an agent; `we'll use` is only its plan for the moment."""
+RULING = re.compile(
+    r"^\W*(?:always|never|do not|don['’]?t|avoid)\s\w"
+    r"|(?:^|, )(?:all|any|every|each|only|no)\b[^.;]{3,80}\b(?:must|may only|may not)\b",
+    re.IGNORECASE,
+)
+"""A rule that an agent repeats or writes down."""
+OPEN = beginning("todo: | open: | not done: | still open: | offen: | noch offen:")
+PLACED = within("""
+    (?:is|are) (?:only |always |also )?(?:stored|located|saved|kept|tracked|managed|resolved|configured
+    encoded)
+    lives? (?:in|under|on|at) | resides? | defaults? to | listens? on | requires | expects | calls | imports?
+    delivers | holds | (?:is|are) plain | uses \\w+ \\w+ only | est stockée? | liegt | liegen | se guarda
+""")
+"""An agent says where something is kept or how it is set."""
+BEHAVING = re.compile(
+    r"^(?:if|when)\b[^,]*`[^`]+`[^,]*, (?!use (?:it|that)\b)"
+    r"|^(?:(?:the|a|an|each|every) )?(?:[\w'’-]+ ){0,2}?(?:`[^`]+`|--\w[\w-]*|[\w-]+\(\))(?: [\w-]+)?"
+    r"(?: (?:also|only|always|never|automatically))? (?!exists|contains|appears|includes|does|has|was|works)"
+    r"(?:[a-z-]{2,}[^s ]s|(?:is|are) (?:used|read|set|called|required|ignored|a)|can|cannot|must)(?= )",
+    re.IGNORECASE,
+)
+"""An agent says what a named command, option or function does."""
+QUANTIFIED = re.compile(
+    r"\b\d[\d.,]*\s?(?:ms|s|sec\w*|min\w*|hours?|days?|[kKMG]i?B|%|bytes?|GHz|EUR|USD|entries|rows|users|times)(?!\w)"
+    r"|\bports? \d+|\b[\w-]+ \d+\.\d+[\w.]*"
+)
+"""A quantity, a port or a version."""
+ASIDE = re.compile(r"\([^()]*\)")
+SPECIFIC = re.compile(
+    r"`[^`]+`|(?<!\w)[\w.@~$-]*/[\w./@<>$-]+|\b\w+_\w+\b|\b[a-z]+[A-Z]\w*|\b[A-Z][a-z]+[A-Z]\w*\b"
+    r"|\b[\w-]+\.[a-z]{2,4}\b|(?<!\w)--\w+|\b\d[\d.,]*\s?(?:ms|s|sec\w*|min\w*|hours?|days?|[kKMG]i?B|%|bytes?"
+    r"|GHz|EUR|USD)(?!\w)|\bports? \d+|\b[A-Z]\w+ \d+(?:\.\d+)*\b|\b\d{3,}\b",
+)
+"""Something that can be looked up: code, a path, a name in code, an option, a quantity, a version."""
+PERSONAL = within("""
+    i | i'm | i've | i'll | i'd | we | we're | we've | we'll | our | us | you | you're | you've | you'll
+    your | my | me | let's | ich | wir | unsere? | du | dein(?:e|en)? | nous | notre | vous | votre | nosotros
+""")
+"""An agent that speaks of itself or to the user speaks of the moment."""
+WORKING = within("""
+    now | still | already | currently | yet | so far | remain(?:s|ing)? | ready | completed? | done | finished
+    in progress | success(?:ful|fully)? | pass(?:es|ed|ing)? | fail(?:s|ed|ing|ures?)? | tests? | prs?
+    pull requests? | commit(?:s|ted)? | push(?:ed)? | conflicts? | changes? | changed | implementation
+    implemented | tasks? #?\\d+ | #\\d+ | specs? | specification | todo | in-review | lint(?:er|ing)?
+    errors? | warnings? | issues? | problems? | line \\d+ | summary | should | needs? to | needed | would
+    will | next | new | properly | working | works | updat(?:ed?|ing) | added | fix(?:es|ed)? | created
+    modified | improv(?:ed?|ements?|ing) | this | these | likely | sections? | previous(?:ly)?
+    mock(?:s|ed|ing)? | coverage | existing | has been | have been | above | below | following | earlier
+    verif(?:y|ied|ication) | see | was | were | had | ensur(?:es?|ing) | correct(?! \\w) | noch | jetzt
+    bereits | fertig | erledigt
+""")
+"""Words of work in progress: a statement of an agent that has one of them is out of date tomorrow."""
+BARE = beginning("""
+    \\w+(?:ed|ing)(?! (?:is|are|at|costs?|takes?)\\b) | there (?:is|are) | if not | made | set | ran | wrote
+    detect | modify | accept | enhance | ensure | avoid | handle | support | provide | only | then | store
+    proper | can | tool | what | why | key | allow | perform | see | for a | provides | supports | handles
+    creates | uses | includes | prints | shows | adds | allows | ensures | returns | accepts | stores
+    implements | gracefully | automatically | `[^`]+`(?=:| [–—-] )
+    (?:if|when) [^,]{2,80}, (?:it|they)(?! is| are) | (?:the|a|an) (?:\\S+ ){1,4}(?:that|which|where)
+""")
+"""A statement without a subject: an item of a list of work, an instruction."""
+COMPLAINING = beginning("""
+    you | you're | you've | i just | i know | there's been | i think you | i now | i don't see | i see
+    we were | that's the opposite
+    all that's left | seems | looks like | still
+""")
+"""A user who comments on the work of the moment."""
+MISPLACED = re.compile(r"^you\b.{5,120}(?:, (?:and )?not | instead of | rather than )", re.IGNORECASE)
+"""A user who tells the agent what it did, and what would have been right."""
+PASTED = re.compile(
+    r"\b(?:error|exception|warning):|\btasks? #?\d+\b(?! (?:must|should))|[{};]\s", re.IGNORECASE
+)
+"""A user who pastes output, or speaks of one piece of work."""
+UNRESOLVED = re.compile(
+    r"\b(?:it|this|that)\b(?=\W*$|[.,;!)]| (?:up|out|down|now|again|back|in|on|for|to|from|with|as|here|there"
+    r"|was|needs|and|or|yet)\b)",
+    re.IGNORECASE,
+)
+"""A word that stands for the thing at hand."""
+POINTLESS = within("(?:do|does|doing|did) (?:this|that|it|so)(?! yourself)(?!, do)")
+"""An order that names no action."""
+PASSING = within("""
+    tests? (?:\\w+ )?fail\\w* | the test \\w+s | (?:is|are) failing
+    the (?:issue|problem|bug|error) (?:is|was) in | while | commit | yet | earlier | line \\d+ | needs? to
+    properly | this | these | the attempt | tried | tasks? #?\\d+ | here | others? | the error | a bug in
+""")
+"""A cause of the moment: a test in the making, a place without a reason."""
+TELLTALE = within("""
+    root cause | turn(?:s|ed) out | culprit | ursache | stellte sich heraus | la cause | la causa | a causa
+""")
+"""A cause that is named as such, with or without a detail."""

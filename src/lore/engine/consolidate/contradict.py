@@ -9,12 +9,12 @@ import numpy as np
 from lore.engine.consolidate.asking import contradictory
 from lore.engine.consolidate.plan import Plan, Step, View
 from lore.engine.consolidate.resummarize import followed
-from lore.engine.consolidate.said import ALIKE, Said, outdated_in, said_by, scopes
+from lore.engine.consolidate.said import ALIKE, Said, from_persons, outdated_in, said_by, scopes
 from lore.engine.consolidate.trees import done, in_parts, own, since
 from lore.engine.known import KNOWLEDGE
 from lore.engine.portrait import ENTITY
 from lore.llm.base import LanguageModel
-from lore.model import Filter, Link, Memory
+from lore.model import DISTILLED, Filter, Link, Memory
 from lore.ranking.claims import shares
 from lore.ranking.compare import LONGEST_TEXT, Relation, compare
 from lore.ranking.pairs import close_pairs
@@ -50,7 +50,8 @@ def contradict(view: View) -> Iterator[Plan]:
         return
     pairs = list(_by_rules(view, after))
     if view.model is None:
-        plan = Plan(phase=NAME, steps=_steps(view, pairs), noted=done(NAME, view, model=False))
+        steps = _steps(view, _permitted(view, pairs))
+        plan = Plan(phase=NAME, steps=steps, noted=done(NAME, view, model=False))
     else:
         new = [pair for pair in pairs if max(pair.older.updated_at, pair.newer.updated_at) >= after]
         plan = _verified(view, view.model, [*new, *_siblings(view, after)])
@@ -72,6 +73,24 @@ def _by_rules(view: View, after: float) -> Iterator[_Pair]:
         said += said_by(view, view.reader.get(part))
     yield from _by_grammar(view, said)
     yield from _by_wording(view, said, after)
+
+
+def _permitted(view: View, pairs: Sequence[_Pair]) -> list[_Pair]:
+    """The pairs that may be resolved without a language model.
+
+    A statement of an agent hides nothing but statements of agents. What a user said in a conversation is
+    hidden only if the wording alone makes the update certain.
+    """
+    persons = from_persons(view, (memory for pair in pairs for memory in (pair.older, pair.newer)))
+    return [
+        pair
+        for pair in pairs
+        if pair.newer.source_type != DISTILLED
+        or pair.newer.id in persons
+        or (pair.older.source_type == DISTILLED and pair.older.id not in persons)
+        if pair.older.id not in persons
+        or compare(pair.older.content, pair.newer.content, thorough=False) is Relation.UPDATE
+    ]
 
 
 def _by_grammar(view: View, said: Sequence[Said]) -> Iterator[_Pair]:

@@ -15,7 +15,7 @@ from lore.engine.consolidate.trees import (
     since,
 )
 from lore.engine.remember import TWIN_KINDS, UNTYPED, is_twin
-from lore.model import DISTILLED, Filter, Link, Memory, new_id
+from lore.model import DISTILLED, OVERVIEW_OF, Filter, Link, Memory, new_id
 from lore.ranking.compare import Relation, compare
 from lore.ranking.decay import relevance
 from lore.ranking.relate import told_apart
@@ -52,7 +52,8 @@ def merge(view: View) -> Iterator[Plan]:
 def _twins_merged(view: View, after: float) -> tuple[list[Step], set[str]]:
     """A step for each memory that has the text of another, and their ids.
 
-    The one that says most about itself stays, then the highest in a tree.
+    The one that says most about itself stays, then the highest in a tree. Topics with the same title are
+    the same: their texts are overviews, which are written again.
     """
     where = Filter(kinds=TWIN_KINDS, namespaces=frozenset({view.namespace}))
     if after and not view.reader.count(replace(where, updated_after=after)):
@@ -60,7 +61,8 @@ def _twins_merged(view: View, after: float) -> tuple[list[Step], set[str]]:
     groups: dict[tuple[str, str], list[str]] = defaultdict(list)
     for part in in_parts(view.reader.ids(where)):
         for id, memory in view.reader.get(part).items():
-            groups[memory.project, folded(memory.content)].append(id)
+            text = folded(memory.title if _is_topic(memory) else memory.content)
+            groups[memory.project, text].append(id)
     steps: list[Step] = []
     gone: set[str] = set()
     for ids in groups.values():
@@ -97,8 +99,11 @@ def _twins(
 
 def _is_twin(victim: Memory, survivor: Memory) -> bool:
     """Whether a memory only repeats the other. The heading of a conversation is no twin of what it heads."""
+    same_title = folded(victim.title) == folded(survivor.title)
+    if _is_topic(victim) and _is_topic(survivor):
+        return same_title and victim.type == survivor.type
     distilled = victim.source_type == survivor.source_type == DISTILLED
-    return is_twin(victim, survivor) and (not distilled or victim.title == survivor.title)
+    return is_twin(victim, survivor) and (same_title or not distilled)
 
 
 def _has_below(ids: Iterable[str], links: Mapping[str, list[Link]]) -> bool:
@@ -146,7 +151,7 @@ def _step(
     """What repeats the survivor gives way to it; what says more becomes a branch below it."""
     told = f"“{label_of(victim.title, victim.content)}” joins “{label_of(survivor.title, survivor.content)}”"
     counted = {count: 1}
-    if not _repeats(victim, survivor):
+    if not (_repeats(victim, survivor) or _same_topic(victim, survivor)):
         below = view.link(survivor.id, victim.id, "hierarchical")
         return Step(told=told, counted=counted, linked=(below,))
     taken = {_place(link) for link in links[survivor.id]}
@@ -179,6 +184,15 @@ def _repeats(victim: Memory, survivor: Memory) -> bool:
         and names_in(ours) <= names_in(theirs)
         and not told_apart(ours, theirs)
     )
+
+
+def _is_topic(memory: Memory) -> bool:
+    """Whether it is the root of a digest, whose text is an overview of the memories below it."""
+    return memory.source_type == DISTILLED and bool(memory.title) and OVERVIEW_OF in memory.metadata
+
+
+def _same_topic(one: Memory, other: Memory) -> bool:
+    return _is_topic(one) and _is_topic(other) and folded(one.title) == folded(other.title)
 
 
 def _place(link: Link) -> tuple[str, str, str, str]:

@@ -5,8 +5,10 @@ from dataclasses import dataclass, field, replace
 
 from lore.distil.base import Digest, Finding, Topic
 from lore.engine.consolidate.plan import Change, Step, View
+from lore.engine.consolidate.said import from_persons
 from lore.engine.consolidate.trees import FRAGMENT, REFLECTION, own, print_of
 from lore.model import DERIVED, DISTILLED, OVERVIEW_OF, Link, Memory, new_id
+from lore.ranking.compare import Relation, compare
 from lore.ranking.decay import clamp
 from lore.ranking.relate import told_apart
 from lore.text import passage_of, preview, terms, words
@@ -166,7 +168,15 @@ def _meant(view: View, text: str, correction: Memory) -> Memory | None:
         return None
     if view.reader.children([known.id])[known.id] or words(known.content) == words(correction.content):
         return None
-    return known if known.created_at <= correction.created_at else None
+    certain = view.model is not None or _certain(view, known, correction)
+    return known if certain and known.created_at <= correction.created_at else None
+
+
+def _certain(view: View, known: Memory, correction: Memory) -> bool:
+    """Whether a correction may hide a statement without a language model: a user's only by its wording."""
+    if known.id not in from_persons(view, [known]):
+        return True
+    return compare(known.content, correction.content, thorough=False) is Relation.UPDATE
 
 
 def _nearest(

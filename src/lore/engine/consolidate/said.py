@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from lore.engine.consolidate.plan import View
 from lore.engine.consolidate.trees import REFLECTION
 from lore.engine.portrait import OBSERVATION
-from lore.model import DISTILLED, Memory
+from lore.model import DERIVED, DISTILLED, Memory
 from lore.ranking.claims import Outdated, keys, outdated
 from lore.text import words
 from lore.vectors import Vector
 
 ALIKE = 0.5
 """From which likeness on two trees, or two siblings, may speak of the same thing."""
+USER = "user"
 _DEFINITE = re.compile(r"[Tt]he |[a-z][a-z -]*[:=]")
 _QUALIFIED = re.compile(r"[\d_./]")
 
@@ -60,6 +61,15 @@ def said_by(view: View, memories: Mapping[str, Memory]) -> list[Said]:
         for id, memory in memories.items()
         if memory.type != REFLECTION and not (memory.source_type == DISTILLED and below[id])
     ]
+
+
+def from_persons(view: View, memories: Iterable[Memory]) -> frozenset[str]:
+    """The ids of the distilled memories that come from a turn of a user."""
+    distilled = [memory.id for memory in memories if memory.source_type == DISTILLED]
+    links = [link for link in view.reader.links(distilled, kinds=("relation",)) if link.type == DERIVED]
+    turns = view.reader.get({link.target for link in links})
+    users = {id for id, turn in turns.items() if turn.type == USER}
+    return frozenset(link.source for link in links if link.target in users)
 
 
 def scopes(view: View, said: Sequence[Said]) -> Iterator[Scope]:
