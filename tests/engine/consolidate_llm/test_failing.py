@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from lore import Draft, Lore
+from lore import Lore
 from lore.clock import Clock
 from lore.engine.consolidate.digest import FAILURES_IN_A_ROW, RETRY_SECONDS
 from lore.engine.consolidation import sleep
@@ -104,17 +104,6 @@ def test_a_model_that_cannot_be_asked_gives_way_to_the_rules_and_the_report_says
     clock.sleep(days=1)
     assert sleep(thinking(lore, answering())).fallback == ""
     assert sound(lore)
-
-
-def test_the_rules_do_not_overrule_what_a_model_has_judged(lore: Lore, clock: Clock) -> None:
-    for port in (8001, 9001):
-        lore.remember(Draft(content=f"The port of service1 is {port}."))
-        clock.sleep(hours=1)
-    sleep(thinking(lore, answering()), ("contradict",))
-    lore.remember(Draft(content="The pilot boards at ten."))
-    away = answering(contradictions=Unreachable("nobody listens", general=True))
-    lore.remember(Draft(content="The port of service1 is 7001."))
-    assert sleep(thinking(lore, away), ("contradict",)).counts == {}
 
 
 def test_a_model_that_fails_again_and_again_is_left_alone(lore: Lore, told: Told) -> None:

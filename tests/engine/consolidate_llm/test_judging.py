@@ -90,6 +90,17 @@ def test_what_is_trusted_more_stays_whatever_the_model_says(lore: Lore) -> None:
     assert by_whom(lore, older) is None
 
 
+def test_the_rules_do_not_overrule_what_a_model_has_judged(lore: Lore, clock: Clock) -> None:
+    older = kept(lore, "The port of service1 is 8001.", days=-3)
+    kept(lore, "The port of service1 is 9001.", days=-2)
+    sleep(thinking(lore, answering()), CONTRADICT)
+    clock.sleep(hours=1)
+    kept(lore, "The port of service1 is 7001.")
+    away = answering(contradictions=Unreachable("away", general=True))
+    assert sleep(thinking(lore, away), CONTRADICT).fallback == "away"
+    assert by_whom(lore, older) is None
+
+
 @pytest.mark.parametrize("failure", [Unreachable("away", general=True), Refused("no")])
 def test_what_was_judged_before_a_failure_is_kept_and_not_asked_again(
     lore: Lore, clock: Clock, failure: NoAnswer
