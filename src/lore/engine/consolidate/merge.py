@@ -100,8 +100,8 @@ def _twins(
 def _is_twin(victim: Memory, survivor: Memory) -> bool:
     """Whether a memory only repeats the other. The heading of a conversation is no twin of what it heads."""
     same_title = folded(victim.title) == folded(survivor.title)
-    if _is_topic(victim) and _is_topic(survivor):
-        return same_title and victim.type == survivor.type
+    if _same_topic(victim, survivor):
+        return victim.type == survivor.type
     distilled = victim.source_type == survivor.source_type == DISTILLED
     return is_twin(victim, survivor) and (same_title or not distilled)
 
