@@ -61,7 +61,7 @@ def sessions(
 ) -> None:
     """List the conversations that were read, latest first.
 
-    The one with the latest turn is the first. In a repository these are its own, and those that belong to none.
+    The latest turn of each decides. In a repository these are its own, and those that belong to none.
     """
     all_over = Filter(kinds=SESSIONS, sources=frozenset(() if source is None else (source,)))
     with opened(flags) as lore:
