@@ -246,8 +246,16 @@ def test_forgetting_says_how_to_undo_it(run: Command, tree: dict[str, str]) -> N
 def test_what_was_so_already_is_told(run: Command, tree: dict[str, str]) -> None:
     run("forget", tree["tea"])
     assert "is already forgotten." in run("forget", tree["tea"]).stderr
-    assert run.document("forget", tree["tea"]) == {"forgotten": [], "unchanged": [tree["tea"]]}
-    assert run.document("restore", tree["tea"]) == {"restored": [tree["tea"]], "unchanged": []}
+    assert run.document("forget", tree["tea"]) == {
+        "forgotten": [],
+        "along": [],
+        "unchanged": [tree["tea"]],
+    }
+    assert run.document("restore", tree["tea"]) == {
+        "restored": [tree["tea"]],
+        "along": [],
+        "unchanged": [],
+    }
     assert "is not forgotten." in run("restore", tree["tea"]).stderr
 
 

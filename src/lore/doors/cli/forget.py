@@ -48,7 +48,10 @@ def forget(flags: Flags, ids: Sequence[str], reason: str, as_json: bool) -> None
 @json_option
 @click.pass_obj
 def restore(flags: Flags, ids: Sequence[str], reason: str, as_json: bool) -> None:
-    """Bring forgotten memories back, a session with all that went along with it."""
+    """Bring forgotten memories back.
+
+    A session comes back with all that went along with it.
+    """
     with opened(flags) as lore:
         wanted = resolve_all(lore, ids)
         done, along = _parted(wanted, lore.restore(wanted, reason))

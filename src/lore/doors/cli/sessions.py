@@ -60,9 +60,9 @@ class Conversation(NamedTuple):
 def sessions(
     flags: Flags, limit: int, source: str | None, projects: Sequence[str], everywhere: bool, as_json: bool
 ) -> None:
-    """List the conversations that were read, the one with the latest turn first.
+    """List the conversations that were read, latest first.
 
-    In a repository these are its own, and those that belong to none.
+    The latest turn of each decides. In a repository these are its own, and those that belong to none.
     """
     all_over = Filter(kinds=SESSIONS, sources=frozenset(() if source is None else (source,)))
     with opened(flags) as lore:
