@@ -47,7 +47,9 @@ def test_the_first_turn_counts_more_than_what_is_asked_in_passing() -> None:
     assert title_of(turns) == "We have no background jobs in billing"
 
 
-@pytest.mark.parametrize("said", ["What tasks are there?", "you did that in the main checkout", "commit/push it all"])
+@pytest.mark.parametrize(
+    "said", ["What tasks are there?", "you did that in the main checkout", "commit/push it all"]
+)
 def test_a_prompt_without_a_subject_is_no_title(said: str) -> None:
     finding = Finding(text="x", type="fact", importance="medium", turns=(1,), entities=("moka", "gateway"))
     assert title_of(asked(said), [finding]) == "moka, gateway"

@@ -15,6 +15,7 @@ from tests.engine.consolidate.sleeping import (
     night,
     planned,
     roots,
+    say,
     sensing,
 )
 
@@ -209,3 +210,25 @@ def test_the_same_text_wherever_it_hangs_becomes_one_memory(lore: Lore) -> None:
     assert memory(lore, named).superseded_by is None
     assert all(finding.passed for finding in lore.check())
     assert done(night(lore, "merge")) == {}
+
+
+def test_topics_with_the_same_title_become_one_tree(lore: Lore, clock: Clock) -> None:
+    say(
+        lore, "one", "start working on task 014", "Understood.", "never edit the main checkout", "Understood."
+    )
+    say(
+        lore,
+        "two",
+        "continue working on task 014",
+        "Understood.",
+        "always sign the release tags",
+        "Understood.",
+    )
+    clock.sleep(days=1)
+    night(lore)
+    [root] = [memory(lore, id) for id in roots(lore)]
+    assert root.title == "Task 014"
+    assert {child.memory.content for child in lore.explore(root.id).children} == {
+        "Never edit the main checkout.",
+        "Always sign the release tags.",
+    }
