@@ -23,8 +23,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from bench.retrieval.data import Group, load
 from bench.retrieval.keeping import Kept, keep
 from lore import Filter, Memory
@@ -89,7 +87,9 @@ def main() -> None:
     if options.out:
         _write(options.out, rows, roots, labels)
     if options.json:
-        options.json.write_text(json.dumps({**report, "gold": gold}, indent=2) + "\n", encoding="utf-8")
+        options.json.write_text(
+            json.dumps({**report, "gold_statements": gold}, indent=2) + "\n", encoding="utf-8"
+        )
     print(json.dumps(report, indent=2))
 
 
@@ -211,13 +211,13 @@ def _found(kept: Kept, rows: Sequence[Row], gold: Sequence[Mapping[str, Any]]) -
     vectors = kept.lore.sense.of_texts(texts) if gold else None
     if vectors is None:
         return []
-    cosines = np.stack(vectors[: len(gold)]) @ np.stack(vectors[len(gold) :]).T if rows else None
+    cosines = vectors[: len(gold)] @ vectors[len(gold) :].T
     matched = []
     for at, one in enumerate(gold):
         near = [
             (kept.lore.sense.likeness(float(cosines[at, place])), row)
             for place, row in enumerate(rows)
-            if cosines is not None and row.session == one["session"]
+            if row.session == one["session"]
         ]
         likeness, best = max((pair for pair in near if _matches(one, *pair)), default=(0.0, None), key=_first)
         matched.append({**one, "found": best.text if best else "", "likeness": round(likeness, 2)})

@@ -259,3 +259,32 @@ def test_every_sentence_ends() -> None:
     )
     assert found
     assert all(re.search(r"[.!?]$", finding.text) for finding in found)
+
+
+CODING = talk(
+    ("user", "what tickets are open?"),
+    ("assistant", "Let me check the board. Now I'll list the tickets:"),
+    (
+        "assistant",
+        "The open tickets are:\n\n" + "\n".join(f"- #{n}: Add option {n} [TODO]" for n in range(8)),
+    ),
+    ("user", "start with #3. don't edit the main workspace! fix the failing test first"),
+    ("assistant", "I've updated `src/export.py` and the tests in `tests/test_export.py` pass now."),
+    ("assistant", "The main issues are:"),
+    ("user", "always run the linter before committing"),
+    ("assistant", "The exports are stored in `~/.local/share/shop/exports`."),
+    ("user", "commit and push"),
+    ("assistant", "Committed as 3f2a1c9 and pushed to the branch."),
+)
+
+
+def test_of_a_coding_conversation_the_users_rules_and_the_lasting_facts_are_kept() -> None:
+    [topic] = digest(CODING).topics
+    assert {(finding.type, finding.text) for finding in topic.findings} == {
+        ("preference", "Don't edit the main workspace!"),
+        ("preference", "Always run the linter before committing."),
+        ("fact", "The exports are stored in `~/.local/share/shop/exports`."),
+    }
+    assert not topic.title.endswith("?")
+    assert "what tickets" not in topic.overview.lower()
+    assert not any(finding.text.rstrip(".").endswith(":") for finding in topic.findings)

@@ -139,9 +139,9 @@ def _holds(rule: Rule, said: str) -> bool:
         return False
     if rule.roles is _AGENT:
         return _holds_of_agent(rule, said)
-    if rule.pattern in (wording.REQUIRING, wording.SHOULD):
-        if wording.ORDERING.match(said) or wording.PASTED.search(said):
-            return False
+    required = rule.pattern in (wording.REQUIRING, wording.SHOULD)
+    if required and (wording.ORDERING.match(said) or wording.PASTED.search(said)):
+        return False
     if rule.type in ("preference", "decision", "correction"):
         short = len(said.split()) < CLEAR_WORDS or rule.pattern is wording.ENSURING
         return not (wording.POINTLESS.search(said) or (short and wording.UNRESOLVED.search(said)))

@@ -37,7 +37,8 @@ _ASKING_TO = re.compile(
     re.IGNORECASE,
 )
 _APPENDED = re.compile(
-    r"[,;]\s+(?:and )?(?:can|could|would|will|kannst|könntest|peux|puedes|puoi)[ -](?:you|du|tu)\b.*$",
+    r"[,;]\s+(?:and )?(?:please|bitte)\b.*$"
+    r"|[,;]\s+(?:and )?(?:can|could|would|will|kannst|könntest|peux|puedes|puoi)[ -](?:you|du|tu)\b.*$",
     re.IGNORECASE,
 )
 _TRAILING = re.compile(r"(?:[\s,;:.!?…]|\b(?:please|thanks|thank you|pls|bitte|danke)\b)+$", re.IGNORECASE)

@@ -14,12 +14,14 @@ from lore.model import Cause
 from tests.engine.consolidate.sleeping import (
     Fitting,
     asking,
+    contents,
     done,
     dump,
     fragment,
     memory,
     night,
     planned,
+    say,
     sensing,
 )
 
@@ -333,3 +335,18 @@ def test_what_is_only_likely_an_update_is_not_superseded(lore: Lore) -> None:
     )
     night(lore, "contradict")
     assert memory(lore, first).superseded_by is memory(lore, second).superseded_by is None
+
+
+def test_without_a_language_model_an_agent_does_not_hide_what_a_user_said(lore: Lore, clock: Clock) -> None:
+    told = "The gateway listens on port 8443."
+    say(lore, "first", told, "Understood.")
+    clock.sleep(days=1)
+    night(lore)
+    say(lore, "second", "how is it reached?", "The gateway listens on port 9000.")
+    clock.sleep(days=1)
+    night(lore)
+    assert told in contents(lore)
+    say(lore, "third", "The gateway listens on port 9443.", "Understood.")
+    clock.sleep(days=1)
+    night(lore)
+    assert told not in contents(lore)

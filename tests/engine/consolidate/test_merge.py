@@ -15,6 +15,7 @@ from tests.engine.consolidate.sleeping import (
     night,
     planned,
     roots,
+    say,
     sensing,
 )
 
@@ -229,3 +230,25 @@ def test_a_correction_stays_a_root_beside_what_it_corrects(lore: Lore, clock: Cl
     newer = fragment(lore, "The retry limit of the mailer is five now.")
     assert done(night(lore, "merge")) == {}
     assert lore.look_at(newer).parent is None
+
+
+def test_topics_with_the_same_title_become_one_tree(lore: Lore, clock: Clock) -> None:
+    say(
+        lore, "one", "start working on task 014", "Understood.", "never edit the main checkout", "Understood."
+    )
+    say(
+        lore,
+        "two",
+        "continue working on task 014",
+        "Understood.",
+        "always sign the release tags",
+        "Understood.",
+    )
+    clock.sleep(days=1)
+    night(lore)
+    [root] = [memory(lore, id) for id in roots(lore)]
+    assert root.title == "Task 014"
+    assert {child.memory.content for child in lore.explore(root.id).children} == {
+        "Never edit the main checkout.",
+        "Always sign the release tags.",
+    }

@@ -22,6 +22,8 @@ from lore.text import preview
 
 NAME, JUDGED = "contradict", "judged"
 """The phase, and under which name it notes what was judged of a run that a language model has broken off."""
+RULE = "preference"
+"""The type of a user's rule."""
 WHOLE = 0.8
 """A text of which less is outdated stays: the rest of it may be true."""
 PAIRS_EACH = 50
@@ -78,8 +80,8 @@ def _by_rules(view: View, after: float) -> Iterator[_Pair]:
 def _permitted(view: View, pairs: Sequence[_Pair]) -> list[_Pair]:
     """The pairs that may be resolved without a language model.
 
-    A statement of an agent hides nothing but statements of agents. What a user said in a conversation is
-    hidden only if the wording alone makes the update certain.
+    A statement of an agent hides nothing but statements of agents. A rule of a user is hidden only if the
+    wording alone makes the update certain.
     """
     persons = from_persons(view, (memory for pair in pairs for memory in (pair.older, pair.newer)))
     return [
@@ -89,6 +91,7 @@ def _permitted(view: View, pairs: Sequence[_Pair]) -> list[_Pair]:
         or pair.newer.id in persons
         or (pair.older.source_type == DISTILLED and pair.older.id not in persons)
         if pair.older.id not in persons
+        or pair.older.type != RULE
         or compare(pair.older.content, pair.newer.content, thorough=False) is Relation.UPDATE
     ]
 
