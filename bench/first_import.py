@@ -37,6 +37,8 @@ LORE = (sys.executable, "-m", "lore.doors.cli")
 RELAY = (sys.executable, "-m", "lore.doors.relay")
 PHASES = ("reading", "embedding", "digesting")
 LOOK_EVERY_SECONDS = 0.25
+SPARED = 30
+"""The pause after a look at the daemon, in multiples of the time that the look took it."""
 BURST, PAUSE_SECONDS = 5, 20.0
 """Searches of a burst, one after the other, and the pause before the next."""
 AFTERWARDS = 60
@@ -108,12 +110,14 @@ def _watch(place: Place, env: dict[str, str], began: float, measured: Import, dr
     bars = {name: Bar(name, measured.turns) for name in PHASES}
     beside: threading.Thread | None = None
     while (phase := measured.phase) != "idle":
+        looked = time.monotonic()
         status = described(place)
+        pause = max(LOOK_EVERY_SECONDS, SPARED * (time.monotonic() - looked))
         if status["memories"] is None:
             raise SystemExit(f"the daemon ended; see {place.log}")
         if left := _left(phase, status, measured):
             bars[phase].at(measured.turns - min(left, measured.turns))
-            time.sleep(LOOK_EVERY_SECONDS)
+            time.sleep(pause)
             continue
         cpu = _cpu_seconds(int(status["pid"]))
         measured.ends[phase] = Moment(time.monotonic() - began, cpu, os.getloadavg()[0])

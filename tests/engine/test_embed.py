@@ -1,5 +1,6 @@
 """embed, settle, background: vectors follow soon after, and without a model everything else works."""
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +16,7 @@ from lore.embed.hashing import HashEmbedder
 from lore.engine.embed import PIECE, embed
 from lore.engine.observe import Subject
 from lore.engine.reflect import Reflection
-from lore.engine.sense import RECENT, Sense
+from lore.engine.sense import QUIET_SECONDS, RECENT, Sense
 from lore.engine.split import Part
 from lore.model import Revision
 from lore.vectors import Vector, Vectors
@@ -340,13 +341,15 @@ def test_a_lore_without_its_background_closes_too(config: Config, clock: Clock) 
 
 
 class Counting(HashEmbedder):
-    """Notes how many texts it is given at once."""
+    """Notes how many texts it is given at once, and when it was given the last."""
 
     def __init__(self) -> None:
         super().__init__()
         self.given: list[int] = []
+        self.began_at = 0.0
 
     def embed(self, texts: Sequence[str]) -> Vectors:
+        self.began_at = time.monotonic()
         self.given.append(len(texts))
         return super().embed(texts)
 
@@ -365,6 +368,22 @@ def test_while_somebody_searches_texts_are_embedded_one_by_one(
     lore.close()
     assert embedder.given == [PIECE, *[1] * PIECE]
     assert lore.sense.asked_lately
+
+
+def test_embedding_pauses_while_somebody_searches_but_not_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embedder = Counting()
+    lore = wire(Config(db_path=tmp_path / "memory.db"), embedder=embedder)
+    keep(lore, "walrus", "penguin")
+    asked_at = time.monotonic()
+    lore.sense.of_question("walrus")
+    assert embed(store=lore.store, sense=lore.sense, limit=1) == 1
+    assert embedder.began_at - asked_at >= QUIET_SECONDS
+    monkeypatch.setattr("lore.engine.sense.QUIET_SECONDS", 600.0)
+    monkeypatch.setattr("lore.engine.sense.LONGEST_PAUSE_SECONDS", 0.0)
+    assert embed(store=lore.store, sense=lore.sense, limit=1) == 1
+    lore.close()
 
 
 def test_of_a_backlog_knowledge_is_embedded_first_and_then_the_newest_turns(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from lore.store import Passage, Store
 from lore.vectors import Vector
 
 BATCH = 32
-PIECE = 8
+PIECE = 2
 """How many texts are embedded at once, on all the embedder's threads, while nobody is searching."""
 WORK = "embedding"
 """The work that one process at a time does for a store."""
@@ -27,6 +27,7 @@ def embed(
     vectors: dict[Passage, Vector] = {}
     alike = sorted(waiting, key=lambda passage: len(passage.text))
     while alike and not stopped():
+        sense.give_way()
         size = 1 if sense.asked_lately else PIECE
         piece, alike = alike[:size], alike[size:]
         found = sense.of_texts([passage.text for passage in piece])

@@ -17,6 +17,11 @@ RECENT = 64
 
 LATELY_SECONDS = 5.0
 """How long after a question the next one is expected soon."""
+QUIET_SECONDS = 0.5
+"""How long after a question background work pauses: the search that asked it is over by then."""
+LONGEST_PAUSE_SECONDS = 2.0
+"""The longest pause before one text, so that a backlog shrinks even if questions never cease."""
+GLANCE_SECONDS = 0.02
 
 
 class _Asked:
@@ -66,6 +71,12 @@ class Sense:
     def asked_lately(self) -> bool:
         """Whether somebody is searching: then whoever has time should leave a processor free."""
         return time.monotonic() - self._asked.at < LATELY_SECONDS
+
+    def give_way(self) -> None:
+        """Wait while somebody searches, within limits. For background work, before each text."""
+        until = time.monotonic() + LONGEST_PAUSE_SECONDS
+        while (now := time.monotonic()) < until and now - self._asked.at < QUIET_SECONDS:
+            time.sleep(GLANCE_SECONDS)
 
     def likeness(self, cosine: float) -> float:
         """A cosine of this model on the scale of all thresholds: 0 unrelated, 1 the same."""
