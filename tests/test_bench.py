@@ -255,3 +255,25 @@ def test_a_partial_policy_has_the_other_signals_in_proportion() -> None:
     assert part.evidence["meaning"] == 0.0
     share = whole.evidence["wording"] / (total - whole.evidence["meaning"])
     assert part.evidence["wording"] == pytest.approx(share * total)
+
+
+def test_digest_keeps_a_rule_and_finds_it_in_the_gold(tmp_path: Path) -> None:
+    said = [
+        ("user", "Never push to the release branch of the ferry project."),
+        ("assistant", "Understood. Let me look at the failing test first."),
+        ("user", "What is in the log?"),
+        ("assistant", "I've updated the parser and all tests pass now."),
+    ]
+    turns = [
+        {"id": f"s1:{at}", "text": text, "group": "g", "speaker": who, "session": "s1", "seq": at, "time": at}
+        for at, (who, text) in enumerate(said)
+    ]
+    (tmp_path / "corpus.jsonl").write_text("".join(json.dumps(turn) + "\n" for turn in turns))
+    (tmp_path / "questions.jsonl").write_text("")
+    gold = {"session": "s1", "type": "rule", "statement": said[0][1], "evidence_ids": ["s1:0"]}
+    (tmp_path / "gold.jsonl").write_text(json.dumps(gold) + "\n")
+    kept, report = tmp_path / "kept.jsonl", tmp_path / "digest.json"
+    run("bench.digest", str(tmp_path), "--model", "hash", "--out", str(kept), "--json", str(report))
+    assert [json.loads(line).get("text") for line in kept.read_text().splitlines()][:1] == [said[0][1]]
+    figures = json.loads(report.read_text())
+    assert (figures["gold_found"], figures["end_with_colon"], figures["roots_that_ask_or_order"]) == (1, 0, 0)
