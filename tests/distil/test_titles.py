@@ -76,3 +76,9 @@ def test_a_title_is_one_short_line(texts: list[str]) -> None:
     title = title_of(asked(*texts))
     assert len(title) <= LONGEST
     assert len(title.splitlines()) <= 1
+
+
+def test_a_conversation_without_names_is_called_after_its_first_noun_phrase() -> None:
+    rule = "Never push to the release branch before noon."
+    finding = Finding(type="preference", text=rule, importance="high", turns=(1,))
+    assert title_of(asked(rule), [finding]) == "Release branch"

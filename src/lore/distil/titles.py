@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
+from itertools import takewhile
 
 from lore.distil.base import Finding, Spoken
 from lore.distil.cues import asks
@@ -60,6 +61,7 @@ _FURTHER = re.compile(r"(?<=\w\w)[,;:]\s.*$", re.DOTALL)
 """A further order after the first."""
 _ADDRESSING = re.compile(r"\b(?:you|your|me)\b", re.IGNORECASE)
 _CLAUSE = re.compile(r"^(.{30,80}?)(?:[,;:]\s|\s[–—(-])")
+_NOUNS = re.compile(r"\b(?:the|our|my|an?) ((?:[\w-]+ ){1,3}[\w-]+)")
 _OUTCOMES = {"outcome": 0, "decision": 1, "correction": 2, "preference": 3, "fact": 4, "goal": 5}
 
 
@@ -148,4 +150,13 @@ def _key_phrase(spoken: Sequence[Spoken], findings: Sequence[Finding]) -> str:
     told = Counter(word for word in words(text) if word not in STOP_WORDS and len(word) > 3)
     key_words = [word for word, _ in told.most_common(KEY_WORDS)]
     names = [name for name in entities_of(text, most=KEY_WORDS) if name.count(" ") < MOST_SPACES]
-    return preview(", ".join(names or key_words), LONGEST)
+    return preview(", ".join(names) or _noun_phrase(text) or ", ".join(key_words), LONGEST)
+
+
+def _noun_phrase(text: str) -> str:
+    """The first run of at least two telling words behind an article: `release branch`."""
+    for found in _NOUNS.findall(text):
+        nouns = list(takewhile(lambda word: word.lower() not in STOP_WORDS, found.split()))
+        if len(nouns) > 1:
+            return " ".join(nouns).capitalize()
+    return ""
