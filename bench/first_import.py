@@ -207,7 +207,7 @@ def _cpu_seconds(pid: int) -> float:
 
 
 def _shown(measured: Import) -> str:
-    lines = [f"{measured.turns:,} turns in {measured.sessions:,} conversations, one model for all", ""]
+    lines = [f"{measured.turns:,} turns in {measured.sessions:,} conversations", ""]
     before = Moment(0.0, 0.0, 0.0)
     for name, end in measured.ends.items():
         lines.append(
