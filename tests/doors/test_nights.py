@@ -336,6 +336,7 @@ def test_what_was_said_becomes_a_tree_without_anybody_asking(home: Path, place: 
     transcripts(home).mkdir(parents=True)
     with Agent(place, LORE_SURFACES="tree") as agent:
         agent.greet()
+        assert agent.call("list_roots")["roots"] == []  # answered by the daemon: it runs
         assert status(place)["last_consolidation_at"] is None
         written(transcripts(home), "ferry")
         until(lambda: agent.call("list_roots")["roots"])
