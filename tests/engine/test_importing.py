@@ -171,10 +171,20 @@ def test_a_later_export_goes_on_behind_the_turns_that_are_known(lore: Lore, tmp_
 
 def test_what_was_forgotten_stays_forgotten_and_the_rest_goes_on(lore: Lore, tmp_path: Path) -> None:
     read(lore, written(tmp_path / "early.json", claude(2)))
-    lore.forget([kept(lore)[1].id, kept(lore, "session")[0].id])
+    lore.forget([kept(lore)[1].id])
     done = read(lore, written(tmp_path / "late.json", claude(3)))
     assert done.turns == 1
     assert texts(lore) == ["Sourdough, word 0.", "Sourdough, word 2."]
+
+
+def test_a_forgotten_conversation_stays_forgotten_and_what_is_said_later_is_new(
+    lore: Lore, tmp_path: Path
+) -> None:
+    read(lore, written(tmp_path / "early.json", claude(2)))
+    lore.forget([kept(lore, "session")[0].id])
+    done = read(lore, written(tmp_path / "late.json", claude(3)))
+    assert done.turns == 1
+    assert texts(lore) == ["Sourdough, word 2."]
     assert kept(lore, "session") == []
 
 
