@@ -28,7 +28,6 @@ from bench.retrieval.keeping import Kept, keep
 from lore import Filter, Memory
 from lore.distil.cues import asks
 from lore.distil.phrases import telling_words
-from lore.distil.wording import ORDERING
 from lore.engine.consolidation import sleep
 from lore.model import DERIVED, OVERVIEW_OF
 from lore.text import words
@@ -42,6 +41,17 @@ LIKE_WITH_TURN, LIKE_ALONE = 0.5, 0.75
 that counts as a find: with a turn of evidence as its source, and without."""
 SHARED_WORDS = 0.5
 """Share of a gold statement's content words that also makes a statement from a turn of evidence a find."""
+_PERSON_OR_QUESTION = re.compile(
+    r"\?|(?<![\w`/.@-])(?:i|me|my|mine|we|us|our|ours|you|your|yours|what|why|how|who|whom|whose|when|where|which)"
+    r"(?![\w`/-])",
+    re.IGNORECASE,
+)
+_VERB_FIRST = re.compile(
+    r"^\W*(?:please\b|let['’]?s\b|(?:is|are|was|were|am|be|has|have|had|do|does|did|don['’]?t|can|could|will|would"
+    r"|shall|should|may|might|must|get|give|go|make|take|put|let|tell|show|find|keep|use|try|write|add|fix|create)\b"
+    r"|[a-z]+(?<!s)(?<!ing)(?<!ly) (?:the|a|an|this|that|these|those|it|them|all|if|whether)\b)",
+    re.IGNORECASE,
+)
 _TOPIC = re.compile(r"^\[[^\]]*\] ")
 
 
@@ -136,12 +146,21 @@ def figures(
         "end_with_colon": sum(row.text.rstrip(".").endswith(":") for row in rows),
         "questions": sum(asks(row.text) for row in rows),
         "roots": len(roots),
-        "roots_that_ask_or_order": sum(asks(root) or bool(ORDERING.match(root)) for root in roots),
+        "roots_that_are_sentences": sum(is_sentence(root) for root in roots),
         "roots_repeated": len(roots) - len({root.lower() for root in roots}),
         "gold": len(gold),
         "gold_found": sum(bool(one["found"]) for one in gold),
         "gold_recall_percent": _percent(sum(bool(one["found"]) for one in gold), len(gold)),
     }
+
+
+def is_sentence(title: str) -> bool:
+    """Whether a title is a request or a remark, by marks of grammar independent of the digester's rules.
+
+    It begins with an auxiliary, a frequent verb or a word right before an article, or has a question word or
+    a pronoun of the first or second person.
+    """
+    return bool(_VERB_FIRST.match(title) or _PERSON_OR_QUESTION.search(title))
 
 
 def rows_of(kept: Kept) -> list[Row]:

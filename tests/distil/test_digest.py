@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lore.distil.base import Digest, Finding, Role, Spoken
-from lore.distil.digest import MOST_FINDINGS, digest
+from lore.distil.digest import MOST_FINDINGS, MOST_OF_TURN, digest
 
 HOUR = 3600.0
 
@@ -47,8 +47,8 @@ def test_a_session_becomes_a_topic_with_its_findings() -> None:
             ("user", "We decided to never drop indexes without a review"),
         )
     ).topics
-    assert topic.title == "Nightly import of orders is slow"
-    assert topic.overview.startswith("Nightly import of orders is slow. ")
+    assert topic.title == "Nightly import of orders"
+    assert topic.overview.startswith("Nightly import of orders. ")
     assert "missing index" in topic.overview
     assert topic.turns == (1, 2, 3)
     assert [(finding.type, finding.importance, finding.turns) for finding in topic.findings] == [
@@ -288,3 +288,19 @@ def test_of_a_coding_conversation_the_users_rules_and_the_lasting_facts_are_kept
     assert not topic.title.endswith("?")
     assert "what tickets" not in topic.overview.lower()
     assert not any(finding.text.rstrip(".").endswith(":") for finding in topic.findings)
+
+
+def test_of_one_long_turn_only_the_most_definite_facts_are_kept() -> None:
+    towns = ["Oslo", "Rome", "Bern", "Riga", "Kyiv", "Bonn", "Graz", "Lyon"]
+    told = " ".join(f"The {town.lower()}ish depot {n} is run by {town}." for n, town in enumerate(towns))
+    found = findings(
+        digest(talk(("user", f"{told} The main depot in Turin has 40 trucks, 12 of them by MAN.")))
+    )
+    assert len(found) == MOST_OF_TURN
+    assert any("Turin" in finding.text for finding in found)
+
+
+def test_a_pasted_page_is_no_statement_of_the_user() -> None:
+    menu = "\n".join(f"Our Service {n}\nBook Tour {n} in Rome" for n in range(20))
+    page = f"{menu}\nThe Rome office has 12 guides and must be booked by phone.\n{menu}"
+    assert findings(digest(talk(("user", page)))) == []

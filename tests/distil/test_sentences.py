@@ -96,11 +96,22 @@ def test_what_is_only_polite_or_too_short_or_too_long_is_no_sentence(text: str) 
         ("Sure, the port is 8080.", "The port is 8080."),
         ("You're right, sorry about that! The port is 8443.", "The port is 8443."),
         ("Perfect. btw never use sleep there", "Never use sleep there"),
+        ("My friend, the port is 8080.", "The port is 8080."),
+        ("Alright, the port is 8080.", "The port is 8080."),
         ("Super. Wir haben das entschieden.", "Wir haben das entschieden."),
     ],
 )
 def test_polite_words_before_a_statement_are_taken_off(text: str, left: str) -> None:
     assert sentences_of(text) == [left]
+
+
+def test_short_lines_without_an_end_are_not_joined_to_one_sentence() -> None:
+    assert sentences_of("About our company\nThe shop opens at nine.") == [
+        "About our company",
+        "The shop opens at nine.",
+    ]
+    wrapped = "This line was wrapped by an editor because it is longer than the\nRhine bridge."
+    assert sentences_of(wrapped) == [wrapped.replace("\n", " ")]
 
 
 @given(st.text(alphabet=st.characters() | st.sampled_from("`*#-|>.!?\n 。"), max_size=400))

@@ -24,6 +24,8 @@ def asked(*texts: str) -> list[Spoken]:
         ("different topic: which library parses natural dates?", "library, parses, natural, dates"),
         ("Fix this test:\n```\nassert broken_code(1)\n```\nin the billing module", "Billing module"),
         ("start working on task 014", "Task 014"),
+        ("The weekly backup job is broken and I don't know why", "Weekly backup job"),
+        ("Shorten the second chapter about whales", "Second chapter about whales"),
         ("Update the login command to take an id, and then look it up", "Login command to take an id"),
         ("Kannst du mal den Import der Kunden reparieren?", "Den Import der Kunden reparieren"),
         (
@@ -44,11 +46,18 @@ def test_a_greeting_is_no_request() -> None:
 
 def test_the_first_turn_counts_more_than_what_is_asked_in_passing() -> None:
     turns = asked("We have no background jobs in billing", "How does that behave when a worker dies early?")
-    assert title_of(turns) == "We have no background jobs in billing"
+    assert title_of(turns) == "background, jobs, billing"
 
 
 @pytest.mark.parametrize(
-    "said", ["What tasks are there?", "you did that in the main checkout", "commit/push it all"]
+    "said",
+    [
+        "What tasks are there?",
+        "you did that in the main checkout",
+        "commit/push it all",
+        "I'm still waiting for the second quote",
+        "We already talked about my garden plans",
+    ],
 )
 def test_a_prompt_without_a_subject_is_no_title(said: str) -> None:
     finding = Finding(text="x", type="fact", importance="medium", turns=(1,), entities=("moka", "gateway"))

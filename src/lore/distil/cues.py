@@ -3,16 +3,13 @@
 import re
 from dataclasses import dataclass
 
-from lore.distil import wording
+from lore.distil import momentary, wording
 from lore.distil.base import Importance, Role, Type
 from lore.text import STOP_WORDS, words
 
 _INTRODUCTION = re.compile(r"^(?:for|to|in|on|when|after|before)\b[^,]{2,40}, ", re.IGNORECASE)
 FEWEST_WORDS = 4
-ENOUGH_WORDS, EARLY = 6, 4
-NO_SUBJECT = STOP_WORDS - frozenset({"the", "our", "all", "a", "an", "any", "no", "only", "most"}) | {
-    "nothing"
-}
+ENOUGH_WORDS, ENOUGH_SUBJECT = 6, 5
 FACT, FACT_OF_USER, ANNOUNCED, DIRECTED = 0.35, 0.4, 0.75, 0.6
 CLEAR_WORDS, FEWEST_STOP_WORDS = 8, 1
 """In an order of fewer words "it" is the thing at hand, and the order is for now."""
@@ -63,7 +60,7 @@ RULES: tuple[Rule, ...] = (
     Rule(type="preference", strength=0.75, pattern=wording.BARRING, roles=_USER),
     Rule(type="preference", strength=0.75, pattern=wording.BARRED, roles=_USER),
     Rule(type="goal", strength=0.75, pattern=wording.PLANNED, roles=_USER, importance="medium"),
-    Rule(type="goal", strength=0.6, pattern=wording.NEEDED, roles=_USER, importance="medium"),
+    Rule(type="goal", strength=0.6, pattern=wording.NEEDED, roles=_USER, importance="medium", telling=6),
     Rule(type="goal", strength=0.6, pattern=wording.POSTPONED, roles=_USER, importance="medium"),
     Rule(type="preference", strength=0.75, pattern=wording.REQUIRING, roles=_USER, lasting=True),
     Rule(type="decision", strength=0.65, pattern=wording.SHOULD, roles=_USER, lasting=True),
@@ -78,6 +75,10 @@ RULES: tuple[Rule, ...] = (
     Rule(type="goal", strength=0.6, pattern=wording.OPEN, roles=_AGENT, importance="medium"),
 )
 """The first that holds decides."""
+
+
+_EXPLICIT = (wording.CAUSING, wording.DECIDED, wording.FIXED, wording.MISPLACED)
+"""Of these wordings urgency and praise take nothing away."""
 
 
 def cue_of(sentence: str, role: Role) -> Cue | None:
@@ -96,7 +97,7 @@ def cue_of(sentence: str, role: Role) -> Cue | None:
         return None
     if role != "user":
         return _fact_of_agent(said)
-    if wording.ORDERING.match(said) or wording.DIRECTING.match(said):
+    if wording.DIRECTING.match(said) or orders(said):
         return _directive(said)
     return _fact(said, announced=announced)
 
@@ -107,7 +108,7 @@ def correction_of(sentence: str) -> str:
     said = _begun(sentence[opposing.end() :]) if opposing else sentence
     if not (opposing or wording.CONTRASTING.search(sentence)):
         return ""
-    if asks(said) or wording.ORDERING.match(said) or wording.COMPLAINING.match(said):
+    if asks(said) or orders(said) or wording.COMPLAINING.match(said) or _only_opinion(said):
         return ""
     if len(said.split()) < FEWEST_WORDS or wording.ALWAYS.search(said):
         return ""
@@ -117,6 +118,11 @@ def correction_of(sentence: str) -> str:
 def asks(sentence: str) -> bool:
     """Whether it is a question, even without its mark."""
     return sentence.rstrip("\"'”»)* ").endswith(("?", "？")) or bool(wording.ASKING.match(sentence))
+
+
+def orders(sentence: str) -> bool:
+    """Whether it is an order, by its verb or by its form."""
+    return bool(wording.ORDERING.match(sentence) or momentary.IMPERATIVE.match(sentence))
 
 
 def states(sentence: str) -> bool:
@@ -139,13 +145,32 @@ def _holds(rule: Rule, said: str) -> bool:
         return False
     if rule.roles is _AGENT:
         return _holds_of_agent(rule, said)
+    if rule.pattern not in _EXPLICIT and _for_the_moment(rule, said):
+        return False
     required = rule.pattern in (wording.REQUIRING, wording.SHOULD)
-    if required and (wording.ORDERING.match(said) or wording.PASTED.search(said)):
+    if required and (orders(said) or wording.PASTED.search(said) or momentary.CONJECTURE.search(said)):
         return False
     if rule.type in ("preference", "decision", "correction"):
         short = len(said.split()) < CLEAR_WORDS or rule.pattern is wording.ENSURING
         return not (wording.POINTLESS.search(said) or (short and wording.UNRESOLVED.search(said)))
     return not wording.COMPLAINING.match(said)
+
+
+def _for_the_moment(rule: Rule, said: str) -> bool:
+    """Whether it is urgent, about the thing at hand, or mere praise; "always" and the like make it a rule."""
+    praising = rule.type != "preference" or rule.pattern is wording.ALWAYS
+    if praising and momentary.EVALUATING.search(said):
+        return True
+    if momentary.REPEATED.search(said):
+        return False
+    return bool(momentary.URGENT.search(said)) or (rule.type == "goal" and said.endswith("!"))
+
+
+def _only_opinion(said: str) -> bool:
+    """Whether it tells how the user likes something, or what the user has, without a detail."""
+    if momentary.EVALUATING.search(said) or wording.FLEETING.search(said):
+        return True
+    return bool(momentary.ADDRESSING.search(said)) and not wording.TELLING.search(said)
 
 
 def _holds_of_agent(rule: Rule, said: str) -> bool:
@@ -161,7 +186,7 @@ def _holds_of_agent(rule: Rule, said: str) -> bool:
 
 def _directive(said: str) -> Cue | None:
     """An order is a decision if it says how something shall be and why, or what not; else it is for now."""
-    if not wording.DIRECTING.match(said) or wording.FOR_NOW.search(said):
+    if not wording.DIRECTING.match(said) or wording.FOR_NOW.search(said) or momentary.MINE.search(said):
         return None
     if len(said.split()) < ENOUGH_WORDS or not wording.REASONED.search(said):
         return None
@@ -169,13 +194,13 @@ def _directive(said: str) -> Cue | None:
 
 
 def _fact(said: str, announced: bool) -> Cue | None:
-    """A definite statement of a user: it says how something is, with details or a subject."""
-    details = min(MOST_TELLING, len(wording.TELLING.findall(said)))
+    """A definite statement of a user: it says how something lasting is, with a detail."""
+    details = min(MOST_TELLING, len(wording.TELLING.findall(momentary.LABEL.sub("", said))))
     if wording.FLEETING.search(said) or wording.FIXED.search(said) or not states(said):
         return None
-    if wording.COMPLAINING.match(said) or not (details or announced or _has_subject(said)):
+    if wording.COMPLAINING.match(said) or not (announced or (details and _has_subject(said))):
         return None
-    if wording.ORDERING.match(_INTRODUCTION.sub("", said)) or wording.PASTED.search(said):
+    if orders(_INTRODUCTION.sub("", said)) or wording.PASTED.search(said):
         return None
     strength = (ANNOUNCED if announced else FACT_OF_USER) + TELLING * details
     return _stated(said, strength)
@@ -191,7 +216,7 @@ def _fact_of_agent(said: str) -> Cue | None:
         return None
     if wording.WORKING.search(said) or wording.PERSONAL.search(said):
         return None
-    if wording.BARE.match(said) or wording.ORDERING.match(said) or wording.STATING.match(said):
+    if wording.BARE.match(said) or orders(momentary.LABEL.sub("", said)) or wording.STATING.match(said):
         return None
     if sum(word in STOP_WORDS for word in words(said)) < FEWEST_STOP_WORDS:
         return None
@@ -210,11 +235,13 @@ def _stated(said: str, strength: float) -> Cue:
 
 
 def _has_subject(said: str) -> bool:
-    """Whether it says early of something named, not of you and me, how it is."""
-    told = said.split()
-    stated = wording.STATING.search(said) or wording.DOING.search(said)
-    early = stated is not None and 0 < len(said[: stated.start()].split()) <= EARLY
-    return early and len(told) >= ENOUGH_WORDS and (told[0].lower() not in NO_SUBJECT)
+    """Whether it speaks of something that lasts, not to the agent, and of no one's liking."""
+    said = momentary.LABEL.sub("", said)
+    if momentary.NAMELESS.match(said) or momentary.ADDRESSING.search(said):
+        return False
+    if momentary.EVALUATING.search(said) or momentary.CONJECTURE.search(said):
+        return False
+    return len(said.split()) >= ENOUGH_SUBJECT and not said.endswith("!")
 
 
 def _begun(said: str) -> str:

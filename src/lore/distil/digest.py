@@ -19,6 +19,9 @@ MOST_FINDINGS = 14
 MOST_CANDIDATES = 80
 """Of how many statements, the strongest, a topic is chosen: keeps long segments cheap."""
 MOST_OF: Mapping[str, int] = MappingProxyType({"command": 3, "fact": 9, "outcome": 5, "event": 2, "goal": 3})
+MOST_OF_TURN, FEWEST_MOST, TURNS_PER_FINDING = 4, 4, 2
+"""Limits of findings below high importance, without commands: of a turn, of a short topic; turns per finding
+of a long topic."""
 LEAST_SCORE = 0.42
 SAME, REPEATED = 0.6, 0.2
 """Two statements that share so many of their words say the same."""
@@ -52,7 +55,8 @@ def _topic(spoken: Sequence[Spoken], likeness: Likeness) -> Topic | None:
         return None
     title = subject_of(spoken)
     scores = _scores(statements, spoken, likeness)
-    chosen = _chosen(statements, scores, title) or _chosen(statements, scores, "")
+    most = max(FEWEST_MOST, len(spoken) // TURNS_PER_FINDING)
+    chosen = _chosen(statements, scores, title, most) or _chosen(statements, scores, "", most)
     known = plain_names(statement.text for statement in statements)
     findings = tuple(_finding(statement, known) for statement in chosen)
     if not findings:
@@ -97,7 +101,9 @@ def _nearness(spoken: Sequence[Spoken], likeness: Likeness) -> dict[int, float]:
     }
 
 
-def _chosen(statements: Sequence[Statement], scores: Sequence[float], title: str) -> list[Statement]:
+def _chosen(
+    statements: Sequence[Statement], scores: Sequence[float], title: str, most: int
+) -> list[Statement]:
     """The best that do not repeat each other, most important first, then in the order of the conversation."""
     order = sorted(range(len(statements)), key=lambda at: (-scores[at], at))[:MOST_CANDIDATES]
     chosen: list[tuple[Statement, frozenset[str]]] = []
@@ -108,16 +114,25 @@ def _chosen(statements: Sequence[Statement], scores: Sequence[float], title: str
         if statement is None or scores[at] < LEAST_SCORE:
             continue
         told = telling_words(statement.text)
-        if counts[statement.type] >= MOST_OF.get(statement.type, MOST_FINDINGS):
+        places = _places(statement, most)
+        if any(counts[place] >= limit for place, limit in places.items()):
             continue
         if _repeats(statement, titled) or any(shared_words(told, other) >= SAME for _, other in chosen):
             continue
         chosen.append((statement, told))
-        counts[statement.type] += 1
+        counts.update(places.keys())
         if len(chosen) == MOST_FINDINGS:
             break
     kept = [statement for statement, _ in chosen]
     return sorted(kept, key=lambda one: (RANKS[one.importance], one.turns, one.place))
+
+
+def _places(statement: Statement, most: int) -> dict[str, int]:
+    """The counts in which a statement has to find room, and their limits."""
+    places: dict[str, int] = {statement.type: MOST_OF.get(statement.type, MOST_FINDINGS)}
+    if statement.importance != "high" and statement.type != "command":
+        places |= {"any": most, f"turn {statement.turns[-1]}": MOST_OF_TURN}
+    return places
 
 
 def _repeats(statement: Statement, titled: frozenset[str]) -> bool:

@@ -12,6 +12,9 @@ FEWEST_WORDS = 3
 WIDE = 0x2E7F
 """Characters beyond this are as good as half a word."""
 MOST_ITEMS, LONGEST_LIST = 5, 240
+DOCUMENT_LINES, DOCUMENT_LENGTH = 12, 1_000
+SHORT_LINE = 60
+"""Characters: a line that was wrapped is longer."""
 
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})")
 _HEADING = re.compile(r"^#{1,6}\s+(.*?)\s*#*$")
@@ -42,12 +45,14 @@ _LEADS = re.compile(
 _POLITE = re.compile(
     "^(?:"
     + alternatives("""
-        sure(?: thing)? | certainly | absolutely | of course | ok(?:ay)? | al+ ?right | great | good | nice
+        sure(?: thing)? | certainly | absolutely | of course | ok(?:ay)? | alright | all right | great
+        good | nice
         cool | perfect | awesome | excellent | got it | understood | noted | done
         thanks?(?: you)?(?: a lot| so much)? | cheers | found it | agreed
         (?:great|good) (?:question|point|catch|idea|choice|news) | makes sense
         you(?:'re| are) (?:absolutely |totally )?right | sorry(?: (?:about|for) [^.,!]*)? | my (?:bad|mistake)
-        i see | hi | hello | hey(?: there)? | yes | yeah | yep | right | exactly | correct | well | so | and
+        i see | (?:my )?(?:guy|friend|man|mate|bro|dude|buddy) | nah | hi | hello | hey(?: there)? | yes
+        yeah | yep | right | exactly | correct | well | so | and
         but | also | btw | by the way | oh | hm+ | ah | then | ah right | oh right | ok (?:so|then)
         (?:good )?morning | bonjour | that's (?:ok|okay|fine|good|great|right) | moin | hallo
         guten (?:morgen|tag) | super | prima | danke(?: dir)? | gut | ja | stimmt | genau | klar | alles klar
@@ -82,6 +87,15 @@ def sentences_of(text: str) -> list[str]:
     return list(dict.fromkeys(one for one in found if one))
 
 
+def is_document(text: str) -> bool:
+    """Whether a turn is a pasted page: long, and most of its lines are headings, menus or labels."""
+    lines = [line.strip() for line in _prose(text) if line.strip()]
+    short = sum(
+        len(line) < SHORT_LINE and line[-1] not in ".,;:!?" and not _ITEM.match(line) for line in lines
+    )
+    return len(lines) >= DOCUMENT_LINES and len(text) >= DOCUMENT_LENGTH and 2 * short > len(lines)
+
+
 def cleaned(sentence: str) -> str:
     """Without the polite words at its beginning; empty if nothing or not one statement is left."""
     sentence = " ".join(sentence.split())
@@ -112,7 +126,7 @@ def _blocks(text: str) -> Iterator[str]:
             continue
         introduced = after_gap and bool(line.strip())
         after_gap = False
-        if items or not line.strip() or heading or introduced:
+        if items or not line.strip() or heading or introduced or _stands_alone(paragraph, line):
             yield from _introduced(lead, " ".join(paragraph), items)
             lead = "" if paragraph or items else lead
             paragraph, items = [], []
@@ -121,6 +135,12 @@ def _blocks(text: str) -> Iterator[str]:
         elif line.strip():
             paragraph.append(line.strip())
     yield from _introduced(lead, " ".join(paragraph), items)
+
+
+def _stands_alone(paragraph: list[str], line: str) -> bool:
+    """Whether a line begins anew: the one before is short and has no end, as in a menu or under a heading."""
+    before = paragraph[-1] if paragraph else ""
+    return 0 < len(before) < SHORT_LINE and before[-1] not in ".,;:!?" and line.strip()[:1].isupper()
 
 
 def _prose(text: str) -> Iterator[str]:

@@ -7,7 +7,7 @@ from lore.distil.base import Importance, Spoken, Type
 from lore.distil.commands import commands_of, worth
 from lore.distil.cues import asks, correction_of, cue_of
 from lore.distil.phrases import telling_words
-from lore.distil.sentences import sentences_of
+from lore.distil.sentences import is_document, sentences_of
 
 MOST_SENTENCES = 60
 """Of one turn: who says more is quoting."""
@@ -37,7 +37,7 @@ def statements_of(spoken: Sequence[Spoken]) -> list[Statement]:
     taken_back: set[str] = set()
     said: list[str] = []
     for turn in spoken:
-        if turn.role == "tool":
+        if turn.role == "tool" or (turn.role == "user" and is_document(turn.text)):
             continue
         sentences = sentences_of(turn.text)[:MOST_SENTENCES]
         for place, sentence in enumerate(sentences):

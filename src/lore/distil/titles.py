@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from itertools import takewhile
 
 from lore.distil.base import Finding, Spoken
-from lore.distil.cues import asks
+from lore.distil.cues import asks, orders
 from lore.distil.entities import entities_of
+from lore.distil.momentary import CLAUSE, IMPERATIVE
 from lore.distil.phrases import alternatives, beginning
 from lore.distil.sentences import sentences_of
 from lore.distil.wording import ALWAYS, COMPLAINING, OPPOSING, ORDERING
@@ -23,6 +24,9 @@ LATER, LATER_TURN, REQUESTED = 0.8, 0.4, 1.5
 MOST_SENTENCES = 3
 REPEATED = 0.7
 KEY_WORDS, MOST_SPACES = 4, 3
+FEWEST_NOUNS = 2
+LONGEST_READ = 400
+"""Characters of a turn in which a noun phrase is looked for."""
 
 _ASKING_TO = re.compile(
     "^(?:"
@@ -59,7 +63,8 @@ _DETERMINER = re.compile(
 )
 _FURTHER = re.compile(r"(?<=\w\w)[,;:]\s.*$", re.DOTALL)
 """A further order after the first."""
-_ADDRESSING = re.compile(r"\b(?:you|your|me)\b", re.IGNORECASE)
+_JOINED = re.compile(r"[,;:]\s|\s[–—(-]|\s(?:and|or|but|so|because|since|that|if|whether)\s", re.IGNORECASE)
+"""Where a further clause may begin."""
 _CLAUSE = re.compile(r"^(.{30,80}?)(?:[,;:]\s|\s[–—(-])")
 _NOUNS = re.compile(r"\b(?:the|our|my|an?) ((?:[\w-]+ ){1,3}[\w-]+)")
 _OUTCOMES = {"outcome": 0, "decision": 1, "correction": 2, "preference": 3, "fact": 4, "goal": 5}
@@ -72,7 +77,7 @@ def request_of(spoken: Sequence[Spoken]) -> str:
     for place, turn in enumerate(early):
         for at, sentence in enumerate(sentences_of(turn.text)[:6]):
             told = [word for word in words(sentence) if word not in STOP_WORDS]
-            requested = REQUESTED if asks(sentence) or ORDERING.match(sentence) else 1.0
+            requested = REQUESTED if asks(sentence) or orders(sentence) else 1.0
             worth = min(ENOUGH_WORDS, len(told)) * requested * LATER**at * LATER_TURN**place
             if len(told) > 1 and worth > most:
                 best, most = sentence, worth
@@ -83,19 +88,31 @@ def subject_of(spoken: Sequence[Spoken]) -> str:
     """The subject of the user's request as a noun phrase of at most 80 characters; empty if there is none.
 
     An order loses its verb: `Update the session start command, then …` is about the `session start command`.
-    A question or a remark on the work of the moment has no subject of its own.
+    A question, a remark on the work of the moment and a sentence with a verb or a person have no subject.
     """
     request = OPPOSING.sub("", request_of(spoken))
     if ORDERING.match(request):
         request = _FURTHER.sub("", _ORDER.sub("", request))
-        if _ADDRESSING.search(request):
-            return ""
-    subject = _short(_TRAILING.sub("", _DETERMINER.sub("", request)))
+    elif IMPERATIVE.match(request):
+        request = _FURTHER.sub("", request.partition(" ")[2])
+    subject = _noun_part(_TRAILING.sub("", _DETERMINER.sub("", request)))
     if not any(map(str.isalpha, subject)) or asks(request) or ORDERING.match(subject):
         return ""
     if COMPLAINING.match(subject) or ALWAYS.match(subject):
         return ""
-    return subject[:1].upper() + subject[1:]
+    return _short(subject[:1].upper() + subject[1:])
+
+
+def _noun_part(subject: str) -> str:
+    """The subject if it is a noun phrase, else the noun phrase it begins with; empty without one."""
+    clause = CLAUSE.search(subject)
+    if not clause:
+        return subject
+    begun = _JOINED.split(subject[: clause.start()], maxsplit=1)[0].split()
+    while begun and begun[-1].lower() in STOP_WORDS:
+        begun.pop()
+    telling = sum(word.lower() not in STOP_WORDS for word in begun)
+    return _TRAILING.sub("", " ".join(begun)) if telling >= FEWEST_NOUNS else ""
 
 
 def title_of(spoken: Sequence[Spoken], findings: Sequence[Finding] = ()) -> str:
@@ -146,11 +163,13 @@ def _key_phrase(spoken: Sequence[Spoken], findings: Sequence[Finding]) -> str:
     if names := [name for name, _ in named.most_common() if name.count(" ") < MOST_SPACES]:
         return preview(", ".join(names[:KEY_WORDS]), LONGEST)
     text = " ".join(finding.text for finding in findings) or request_of(spoken)
-    text = text or " ".join(turn.text[:400] for turn in spoken[:20])
+    text = text or " ".join(turn.text[:LONGEST_READ] for turn in spoken[:20])
     told = Counter(word for word in words(text) if word not in STOP_WORDS and len(word) > 3)
     key_words = [word for word, _ in told.most_common(KEY_WORDS)]
     names = [name for name in entities_of(text, most=KEY_WORDS) if name.count(" ") < MOST_SPACES]
-    return preview(", ".join(names) or _noun_phrase(text) or ", ".join(key_words), LONGEST)
+    first = next((turn.text[:LONGEST_READ] for turn in spoken if turn.role == "user"), "")
+    phrase = _noun_phrase(text) or _noun_phrase(first)
+    return preview(", ".join(names) or phrase or ", ".join(key_words), LONGEST)
 
 
 def _noun_phrase(text: str) -> str:

@@ -45,14 +45,15 @@ ORDERING = beginning("""
 
 OPPOSING = re.compile(
     r"^\W*(?:no\b(?:[,.!:;–—-]+\s*|\s+(?=(?:the|it|we|i|that|this|you|they|there|es|el|la|non|o|a)\b))"
-    r"|(?:nope|nah|actually|wait|wrong|nein|doch|falsch|non|en fait|en realidad|in realtà|na verdade"
+    r"|(?:nope|actually|wait|wrong|nein|doch|falsch|non|en fait|en realidad|in realtà|na verdade"
     r"|não)\b(?:[,.!:;–—-]+\s*|\s+(?=\w))|(?:that|this)(?:['’]?s| is) (?:wrong|incorrect|not (?:right|correct"
     r"|true))\s*[,.!:;–—-]*\s*|das (?:ist falsch|stimmt nicht)[,.!:;–—-]*\s*|not quite[,.!:;–—-]*\s*)+",
     re.IGNORECASE,
 )
 """How a correction begins; what follows is what holds."""
 CONTRASTING = within("""
-    not [^,.;]{2,60},? but | nicht [^,.;]{2,60},? sondern | should be [^.;]{2,80} (?:instead|not)
+    not [^,.;]{2,60},? but(?! (?:i|we|you|it|they|that)\\b) | nicht [^,.;]{2,60},? sondern
+    should be [^.;]{2,80} (?:instead|not)
     pas [^,.;]{2,60} mais | no [^,.;]{2,60} sino | non [^,.;]{2,60} ma | não [^,.;]{2,60} mas
     you misunderstood
 """)
@@ -144,7 +145,10 @@ ALWAYS = re.compile(
     """).pattern
     + "|"
     + within("""
-        (?:we|i|you)(?: should| must)? (?:always|never) | (?:immer|niemals|nie) (?:auf|mit|ohne|nur|in)
+        (?:we|i)(?: should| must)? (?:always|never)(?! (?:knew|thought|had|got|said|heard|saw|did|was
+        (?!need|feed|embed)\\w+ed)\\b)
+        you (?:should|must|may|can|have to|need to) (?:always|never)
+        (?:immer|niemals|nie) (?:auf|mit|ohne|nur|in)
         (?:make|be) sure .{0,40}(?:always|never) | from now on | going forward | ab jetzt | as a rule
         to (?:always|never) | you (?:should|must) (?:not|only)
     """).pattern,
@@ -152,7 +156,9 @@ ALWAYS = re.compile(
 )
 PREFERRING = within("""
     i(?:'d| would)? (?:(?:really|strongly|much) )?prefer | i(?:'d| would) rather | my preference
-    please .{2,60} when(?:ever)? you | i (?:really )?(?:like|love|hate|dislike)(?! to\\b) | i'm not a fan
+    please .{2,60} when(?:ever)? you
+    i (?:really )?(?:like|love|hate|dislike)(?! (?:to|the (?:sound|idea|look)|how|that|this|it|what)\\b)
+    i'm not a fan
     i can't stand | no \\w+ please | i (?:really )?don't (?:like|want) (?:any|to see|it when|you to|\\w+ in)
     we (?:prefer|avoid|don't (?:use|like|want|allow|write|do)) | (?:ich|wir) (?:bevorzugen?|mag|mögen)
     (?:ist|wäre) mir lieber | je préfère | on préfère | prefiero | preferimos | preferisco | preferiamo
@@ -161,8 +167,8 @@ PREFERRING = within("""
 FORBIDDING = re.compile(
     r"(?:^\W*|[,;]\s+)"
     + alternatives("""
-        (?:(?:please|and|also|but|so|bitte),? )*(?:do not|don't|stop|avoid|no more) (?!worry|bother|know|think
-        forget|mind|care|see|understand|touch|need)\\w+
+        (?:(?:please|and|also|but|so|bitte),? )*(?:do not|don't|stop|avoid) (?!worry|bother|know|think
+        forget|mind|care|see|understand|touch|need|feel|have|want|like|remember|recall|believe|hesitate)\\w+
     """)
     + r"(?!\w)",
     re.IGNORECASE,
@@ -220,16 +226,19 @@ HAPPENING = within("""
     gestartet
 """)
 BARRING = within("""
-    no (?!problem|idea|need|errors?|one|longer|matter)(?:more )?[\\w-]+(?: [\\w-]+)? (?:in|on|please|here
+    no (?!problem|idea|need|errors?|one|longer|matter|worries|doubt
+    way)(?:more )?[\\w-]+(?: [\\w-]+)? (?:in|on|please|here
     anywhere)
     (?:is|are|sind|ist) (?:forbidden|not allowed|banned|taboo|verboten|tabu) | (?:est|sont) interdite?s?
     (?:one|a single|two|\\d+) [\\w-]+ per [\\w-]+ please | explicit [\\w-]+ only
 """)
 """Rules that a user lays down without saying "never"."""
 BARRED = beginning("""
-    (?:please )?(?:no (?!problem|idea|need|errors?|one|longer|matter|worries|thanks)[\\w-]+(?: [\\w-]+)?,
+    (?:please )?(?:no (?!problem|idea|need|errors?|one|longer|matter|worries
+    thanks)[\\w-]+(?: [\\w-]+)?,(?= (?:they|it|we|those|because|that)\\b)
     (?:one|a single) [\\w-]+ per [\\w-]+)
 """)
+"""A rule with its reason; a mere `No …` is an answer or a sigh."""
 REQUIRING = within("""
     must | mustn't | only allowed | darf nur | dürfen nur | muss | müssen | doit | doivent | debe | deben
     deve | devono | devem
@@ -274,17 +283,19 @@ MEASURED = within("""
 """)
 """An outcome that an agent reports with its size or its remedy."""
 SETTLED = within("""
-    (?:we|they|the team)(?:'ve| have)? (?:decided|agreed|chose|chosen|settled|opted) | decision:
+    (?:we|they|the team)(?:'ve| have)? (?:decided|agreed|chose|chosen|settled|opted)(?: \\w+){3} | decision:
     the decision (?:is|was) | going with | wir haben .{0,60}(?:entschieden|beschlossen)
     nous avons (?:décidé|choisi) | hemos decidido | abbiamo deciso
 """)
 """A decision in the words of an agent; `we'll use` is only its plan for the moment."""
 RULING = re.compile(
-    r"^\W*(?:always|never|do not|don['’]?t|avoid)\s\w"
-    r"|(?:^|, )(?:all|any|every|each|only|no)\b[^.;]{3,80}\b(?:must|may only|may not)\b",
+    r"^\W*(?:always|never|do not)\s\w"
+    r"|^\W*(?:don['’]?t|avoid)\s(?=.*`)"
+    r"|(?:^|, )(?:all|any|every|each|only|no)\b[^.;]{3,80}\b(?:must|may only)\b"
+    r"|(?:^|, )(?:all|any|only|no)\b[^.,;]{3,80}\bmay not\b",
     re.IGNORECASE,
 )
-"""A rule that an agent repeats or writes down."""
+"""A rule that an agent repeats or writes down; `don't` and `avoid` without a name in code are advice."""
 OPEN = beginning("todo: | open: | not done: | still open: | offen: | noch offen:")
 PLACED = within("""
     (?:is|are) (?:only |always |also )?(?:stored|located|saved|kept|tracked|managed|resolved|configured
@@ -349,7 +360,8 @@ COMPLAINING = beginning("""
 MISPLACED = re.compile(r"^you\b.{5,120}(?:, (?:and )?not | instead of | rather than )", re.IGNORECASE)
 """A user who tells the agent what it did, and what would have been right."""
 PASTED = re.compile(
-    r"\b(?:error|exception|warning):|\btasks? #?\d+\b(?! (?:must|should))|[{};]\s", re.IGNORECASE
+    r"\b(?:error|exception|warning):|\btasks? #?\d+\b(?! (?:must|should))|[{};]\s|(?:\w=\S.*){3}",
+    re.IGNORECASE,
 )
 """A user who pastes output, or speaks of one piece of work."""
 UNRESOLVED = re.compile(
@@ -367,6 +379,7 @@ PASSING = within("""
 """)
 """A cause of the moment: a test in the making, a place without a reason."""
 TELLTALE = within("""
-    root cause | turn(?:s|ed) out | culprit | ursache | stellte sich heraus | la cause | la causa | a causa
+    root cause(?: [^.;]{2,60})? (?:is|was) | turn(?:s|ed) out | culprit | ursache | stellte sich heraus
+    la cause | la causa | a causa
 """)
 """A cause that is named as such, with or without a detail."""

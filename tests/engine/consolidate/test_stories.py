@@ -45,7 +45,7 @@ RELEASE = (
     "We'll write the changelog first. I've added docs/changes.md.",
 )
 MOVED = (
-    "Release of version 2: what is left to do before we can ship",
+    "Release of version 2: open work before the shipping date",
     "The migration guide is missing.",
     "The deadline is 15 July now. The release manager is Jonas.",
     "I've updated RELEASES.md.",
@@ -89,7 +89,7 @@ def test_each_subject_is_a_tree_that_a_person_can_read(understanding: tuple[Lore
         "Nightly backups for the shop database",
         "Nightly backup of the shop database failed again",
         "Release of version 2",
-        "Release of version 2: what is left to do before we can ship",
+        "Release of version 2: open work before the shipping date",
         "Tax return for 2025",
     }
     assert all("…" not in one.content for one in fragments(lore))
