@@ -154,17 +154,17 @@ def test_corrections_puts_the_newer_statement_first_and_supersedes_nothing_else(
 
 def test_consolidate_times_every_phase_of_three_nights(tmp_path: Path) -> None:
     report = tmp_path / "consolidate.json"
-    run("bench.consolidate", "--sizes", "100,200", "--sessions", "2", "--json", str(report))
+    run("bench.consolidate", "--sizes", "60,120", "--sessions", "1", "--json", str(report))
     figures = json.loads(report.read_text())
     *memories, conversations = figures["rows"]
-    assert [row["size"] for row in memories] == [100, 200]
+    assert [row["size"] for row in memories] == [60, 120]
     for row in memories:
         assert row["first"]["merge"]["counts"]["roots_merged"] > 0
         assert row["first"]["contradict"]["counts"]["contradictions_resolved"] > 0
         assert row["first"]["decay"]["counts"]["edges_pruned"] > 0
         changed = [cost["counts"] for name, cost in row["second"].items() if name != "relevance"]
         assert not any(changed)
-    assert conversations["first"]["digest"]["counts"]["sessions_digested"] == 2
+    assert conversations["first"]["digest"]["counts"]["sessions_digested"] == 1
     assert not conversations["second"]["digest"]["counts"]
     assert "merge, first, 100 to 200" in figures["growth"]
 
