@@ -166,7 +166,7 @@ def test_consolidate_times_every_phase_of_three_nights(tmp_path: Path) -> None:
         assert not any(changed)
     assert conversations["first"]["digest"]["counts"]["sessions_digested"] == 1
     assert not conversations["second"]["digest"]["counts"]
-    assert "merge, first, 100 to 200" in figures["growth"]
+    assert "merge, first, 60 to 120" in figures["growth"]
 
 
 def talk_and_passages(folder: Path) -> Path:
