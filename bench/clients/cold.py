@@ -38,7 +38,7 @@ class Setup(NamedTuple):
 
 
 def cold(model: str, runs: int, folder: Path) -> dict[str, Any]:
-    """Each client so many times."""
+    """Start each client `runs` times; one row per client."""
     rows = []
     with Scene(model) as scene, ModelApi() as api:
         with Line(scene.relay(), log=scene.log) as line:

@@ -94,9 +94,9 @@ def _replies(path: str, body: dict[str, Any]) -> tuple[dict[str, Any], list[Even
 def _messages(body: dict[str, Any]) -> tuple[dict[str, Any], list[Event]]:
     """Anthropic."""
     usage = {"input_tokens": 10, "output_tokens": 1}
-    said = {"type": "text", "text": WORD}
+    reply = {"type": "text", "text": WORD}
     message = {"id": "msg_1", "type": "message", "role": "assistant", "model": body.get("model")}
-    message |= {"content": [said], "stop_reason": "end_turn", "stop_sequence": None, "usage": usage}
+    message |= {"content": [reply], "stop_reason": "end_turn", "stop_sequence": None, "usage": usage}
     began = message | {"content": [], "stop_reason": None}
     events: list[dict[str, Any]] = [
         {"type": "message_start", "message": began},
@@ -115,8 +115,8 @@ def _messages(body: dict[str, Any]) -> tuple[dict[str, Any], list[Event]]:
 
 def _responses() -> tuple[dict[str, Any], list[Event]]:
     """OpenAI, the newer protocol."""
-    said = [{"type": "output_text", "text": WORD}]
-    item = {"type": "message", "id": "msg_1", "role": "assistant", "content": said}
+    reply = [{"type": "output_text", "text": WORD}]
+    item = {"type": "message", "id": "msg_1", "role": "assistant", "content": reply}
     usage = {"input_tokens": 10, "output_tokens": 1, "total_tokens": 11}
     usage |= {"input_tokens_details": None, "output_tokens_details": None}  # type: ignore[dict-item]
     whole = {"id": "resp_1", "output": [item], "usage": usage}
@@ -132,12 +132,12 @@ def _completions(body: dict[str, Any]) -> tuple[dict[str, Any], list[Event]]:
     """OpenAI, the older protocol."""
     usage = {"prompt_tokens": 10, "completion_tokens": 1, "total_tokens": 11}
     base = {"id": "chat_1", "model": body.get("model"), "created": 1}
-    said = {"role": "assistant", "content": WORD}
+    reply = {"role": "assistant", "content": WORD}
     choice = {"index": 0, "finish_reason": "stop"}
-    whole = {**base, "object": "chat.completion", "choices": [{**choice, "message": said}], "usage": usage}
+    whole = {**base, "object": "chat.completion", "choices": [{**choice, "message": reply}], "usage": usage}
     chunk = {**base, "object": "chat.completion.chunk"}
     return whole, [
-        ("", {**chunk, "choices": [{"index": 0, "delta": said, "finish_reason": None}]}),
+        ("", {**chunk, "choices": [{"index": 0, "delta": reply, "finish_reason": None}]}),
         ("", {**chunk, "choices": [{**choice, "delta": {}}], "usage": usage}),
         ("", "[DONE]"),
     ]
@@ -145,8 +145,8 @@ def _completions(body: dict[str, Any]) -> tuple[dict[str, Any], list[Event]]:
 
 def _gemini() -> tuple[dict[str, Any], list[Event]]:
     """Google."""
-    said = {"role": "model", "parts": [{"text": WORD}]}
+    reply = {"role": "model", "parts": [{"text": WORD}]}
     usage = {"promptTokenCount": 10, "candidatesTokenCount": 1, "totalTokenCount": 11}
-    candidate = {"content": said, "finishReason": "STOP", "index": 0}
+    candidate = {"content": reply, "finishReason": "STOP", "index": 0}
     whole = {"candidates": [candidate], "usageMetadata": usage, "modelVersion": "mock-1"}
     return whole, [("", whole)]
