@@ -1,0 +1,1 @@
+"""How good is search in other languages than English? See `python -m bench.languages --help`."""
