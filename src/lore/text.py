@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 
 from lore.errors import Invalid
+from lore.grams import split, unspaced
 
 CONTENT_LIMIT_BYTES = 50_000
 TERMS_LIMIT = 64
@@ -59,14 +60,22 @@ def words(text: str) -> list[str]:
     return _WORD.findall(text.lower())
 
 
+def tokens(text: str) -> list[str]:
+    """The words of a text as they are looked up: those that `terms` chooses from, each time they occur."""
+    return split(text) if unspaced(text) else words(text)
+
+
 def folded(text: str) -> str:
     """The text without case and with single spaces: two texts that are folded alike are the same text."""
     return " ".join(text.lower().split())
 
 
 def terms(question: str) -> list[str]:
-    """The distinct words worth looking up; when all are stop words, all of them."""
-    distinct = list(dict.fromkeys(words(question)))
+    """The distinct words worth looking up; when all are stop words, all of them.
+
+    Where a script has no spaces between words, its grams stand for them (see `grams`).
+    """
+    distinct = list(dict.fromkeys(tokens(question)))
     telling = [word for word in distinct if word not in STOP_WORDS]
     return (telling or distinct)[:TERMS_LIMIT]
 

@@ -456,10 +456,54 @@ def test_words_match_whatever_their_ending_case_and_accent(term: str, content: s
     assert set(shared(store).matching([term], 10, Filter())) == {"a"}
 
 
+@pytest.mark.parametrize(
+    ("term", "content"),
+    [
+        ("据库", "我们的数据库很慢"),
+        ("数据库", "我们的数据库很慢"),
+        ("慢", "我们的数据库很慢"),
+        ("数据", "用PostgreSQL数据库"),
+        ("postgres", "用Postgres做数据库"),
+        ("servers", "这个server很慢"),
+        ("東京", "昨日は東京タワーへ行った"),
+        ("データ", "ﾃﾞｰﾀを消した"),
+        ("서버", "어제 서버를 껐다"),
+        ("สวัสดี", "เขาพูดว่าสวัสดีครับ"),
+        ("हिन्दी", "वह हिन्दी बोलता है"),
+    ],
+)
+def test_words_of_scripts_without_spaces_are_found_inside_a_text(
+    term: str, content: str, store: Store
+) -> None:
+    keep(store, memory("a", content), memory("other", "这是另一件事 something else その他 다른 것 อื่น अन्य"))
+    assert set(shared(store).matching([term], 10, Filter())) == {"a"}
+
+
+def test_a_run_of_characters_is_found_only_as_a_whole(store: Store) -> None:
+    keep(store, memory("a", "数据很多，据说入库了"))
+    assert shared(store).matching(["数据库"], 10, Filter()) == {}
+
+
+def test_a_change_of_text_takes_its_characters_away(store: Store) -> None:
+    keep(store, memory("a", "我们的数据库很慢"))
+    keep(store, memory("a", "我们的服务器很快"))
+    assert shared(store).matching(["数据"], 10, Filter()) == {}
+    assert set(shared(store).matching(["服务"], 10, Filter())) == {"a"}
+
+
+def test_words_and_characters_count_together(store: Store) -> None:
+    keep(store, memory("both", "Redis 缓存"), memory("word", "Redis 队列"), memory("character", "本地缓存"))
+    found = shared(store).matching(["redis", "缓存"], 10, Filter())
+    assert next(iter(found)) == "both"
+    assert set(found) == {"both", "word", "character"}
+    assert len(shared(store).matching(["redis", "缓存"], 2, Filter())) == 2
+
+
 HOSTILE = [
     '"', '""', '"unbalanced', "*", "wal*", "NEAR(", "NEAR(a b, 2)", "-", "-walrus", "title:", "title: x",
     "{title}: x", "C++", "what's up?", "AND", "AND OR NOT", "OR", "NOT walrus", "^walrus", "(", ")", "a + b",
     "\\", "'; DROP TABLE", "👋🏽", "\u200d", "", " ", "walrus\0", "\0", "\ud800", "x" * 10_000, "%", "_",
+    '据"库', "据*", "据 NEAR(库",
 ]  # fmt: skip
 
 

@@ -234,6 +234,20 @@ def test_what_was_kept_before_names_were_filed_is_found_by_them(path: Path) -> N
     store.close()
 
 
+def test_what_was_kept_before_grams_were_indexed_is_found_by_them(path: Path) -> None:
+    path.parent.mkdir()
+    migrate_to(path, "0006")
+    for id, content in {"chinese": "我们的数据库很慢", "english": "the database is slow"}.items():
+        ask(path, OLD_ROW.format(id=id, kind="note", source_type="observed", channel=""))
+        ask(path, f"UPDATE memory SET content = '{content}' WHERE id = '{id}'")
+    migrate_to(path, "0012")
+    assert "grams" not in tables(path)
+    store = SqliteStore(path)
+    assert set(store.reader(SHARED).matching(["数据"], 10, Filter())) == {"chinese"}
+    assert failed_checks(store) == set()
+    store.close()
+
+
 def test_calls_to_lore_that_were_kept_as_turns_are_found_no_more(path: Path) -> None:
     path.parent.mkdir()
     migrate_to(path, "0006")
@@ -373,6 +387,7 @@ def test_writes_stop_when_the_file_is_deleted_or_replaced(store: SqliteStore, pa
 DERIVED_DAMAGE = {
     "words": "INSERT INTO words (words, rowid, title, summary, content, context)"
     " SELECT 'delete', alias, title, summary, content, context FROM memory WHERE id = 'a'",
+    "grams": "INSERT INTO grams (rowid, content) SELECT alias, '数据 据' FROM memory WHERE id = 'a'",
     "vectors": "UPDATE embedding SET code = zeroblob(length(code)) WHERE code IS NOT NULL",
     "trees": "UPDATE memory SET depth = 9 WHERE id = 'b'",
     "use": "DELETE FROM trace",

@@ -11,7 +11,7 @@ import apsw
 import numpy as np
 
 from lore.health import Finding
-from lore.store import about, full_text
+from lore.store import about, full_text, grams
 from lore.store.connections import Connections
 from lore.store.index.codes import code_of
 
@@ -94,10 +94,11 @@ def _filesystem_of(path: Path) -> str:
 
 
 def _integrity(connection: apsw.Connection) -> Finding:
-    connection.execute("SELECT rowid FROM words LIMIT 1").fetchall()  # a stale idea of the index looks broken
+    for index in ("words", "grams"):  # a stale idea of an index looks broken
+        connection.execute(f"SELECT rowid FROM {index} LIMIT 1").fetchall()
     rows = [str(line) for (line,) in connection.execute("PRAGMA integrity_check(5)").fetchall()]
-    only_words = all("FTS5 table main.words" in line for line in rows)
-    return Finding("integrity", rows == ["ok"], "; ".join(rows), repairable=only_words)
+    only_indexes = all("FTS5 table main." in line for line in rows)
+    return Finding("integrity", rows == ["ok"], "; ".join(rows), repairable=only_indexes)
 
 
 def _references(connection: apsw.Connection) -> Finding:
@@ -114,6 +115,13 @@ def _words(connection: apsw.Connection) -> Finding:
         return Finding("words", False, "the text index disagrees with the memories", repairable=True)
     ((count,),) = connection.execute("SELECT count(*) FROM memory").fetchall()
     return Finding("words", True, f"the text index agrees with {count} memories")
+
+
+def _grams(connection: apsw.Connection) -> Finding:
+    grams.teach(connection)
+    wrong = _number(connection, grams.WRONG, sample=SAMPLE)
+    detail = f"{wrong} memories disagree with their grams" if wrong else "grams agree with their memories"
+    return Finding("grams", not wrong, detail, repairable=True)
 
 
 def _names(connection: apsw.Connection) -> Finding:
@@ -172,8 +180,8 @@ def _journal(connection: apsw.Connection) -> Finding:
     return Finding("journal", not missing, detail)
 
 
-def _number(connection: apsw.Connection, statement: str) -> int:
-    ((number,),) = connection.execute(statement).fetchall()
+def _number(connection: apsw.Connection, statement: str, **parameters: int) -> int:
+    ((number,),) = connection.execute(statement, parameters).fetchall()
     return int(str(number))
 
 
@@ -181,6 +189,7 @@ CHECKS: dict[str, Callable[[apsw.Connection], Finding]] = {
     "integrity": _integrity,
     "references": _references,
     "words": _words,
+    "grams": _grams,
     "names": _names,
     "vectors": _vectors,
     "full texts": _full_texts,
@@ -198,6 +207,10 @@ def rebuild(connections: Connections) -> None:
         about.teach(connection)
         connection.execute("DELETE FROM subject")
         connection.execute(about.FILL)
+        grams.teach(connection)
+        connection.execute("INSERT INTO grams (grams) VALUES ('rebuild')")  # it may be damaged
+        connection.execute("DELETE FROM grams")
+        connection.execute(grams.FILL)
         connection.execute(
             f"{TRUE_DEPTHS} UPDATE memory SET depth = tree.depth FROM tree"
             " WHERE alias = tree.node AND memory.depth != tree.depth"

@@ -242,5 +242,23 @@ MIGRATIONS: dict[str, str] = {
             data BLOB NOT NULL
         ) STRICT; -- data: UTF-8, compressed by zstd
     """,
+    "0012 scripts without spaces": """
+        CREATE VIRTUAL TABLE grams USING fts5 (
+            title, summary, content, context,
+            tokenize = "porter unicode61 remove_diacritics 2 categories 'L* N* Co Mn Mc'"
+        );
+        WITH made AS MATERIALIZED (
+            SELECT alias, grams_of(title) AS title, grams_of(summary) AS summary,
+                grams_of(content) AS content, grams_of(context) AS context FROM memory
+        )
+        INSERT INTO grams (rowid, title, summary, content, context) SELECT * FROM made
+            WHERE (title, summary, content, context) != ('', '', '', '');
+        DROP TRIGGER memory_deleted;
+        CREATE TRIGGER memory_deleted AFTER DELETE ON memory BEGIN
+            INSERT INTO words (words, rowid, title, summary, content, context)
+                VALUES ('delete', old.alias, old.title, old.summary, old.content, old.context);
+            DELETE FROM grams WHERE rowid = old.alias;
+        END;
+    """,  # vowel signs (Mn, Mc) are parts of a gram
 }
 """Expand first, contract in a later release: an older Lore may still have the file open."""

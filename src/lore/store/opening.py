@@ -11,7 +11,7 @@ import apsw
 
 from lore.errors import Invalid, Unavailable
 from lore.model import new_id
-from lore.store import about
+from lore.store import about, grams
 from lore.store.connections import Connections, plainly
 from lore.store.migrations import MIGRATIONS
 from lore.text import listed
@@ -93,6 +93,7 @@ def _apply(writer: apsw.Connection, name: str, steps: dict[str, str], path: Path
     _refuse_newer(applied, steps, path)
     if name not in applied:
         about.teach(writer)
+        grams.teach(writer)
         writer.execute(steps[name])
         writer.execute("INSERT INTO migration VALUES (?, ?)", (name, time.time()))
         writer.execute(f"PRAGMA user_version = {list(steps).index(name) + 1}")

@@ -4,7 +4,6 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import accumulate
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -147,21 +146,29 @@ class SqlReader(Reader):
 
     # --- finding
     def matching(self, terms: Sequence[str], limit: int, where: Filter) -> dict[str, float]:
-        telling = self._telling([words.quoted(term) for term in terms])
+        by_words, by_grams = (
+            self._matching(index, words.asked(index, terms), limit, where)
+            for index in (words.WORDS, words.GRAMS)
+        )
+        return words.summed(by_words, by_grams, limit)
+
+    def _matching(self, index: str, terms: Sequence[str], limit: int, where: Filter) -> dict[str, float]:
+        """By one of the indexes. terms: as it reads them."""
+        telling = words.telling(index, terms, self._rows) if terms else []
         if not telling:
             return {}
         clause, parameters = sql.passing(where)
         parameters |= {"words": " OR ".join(telling), "limit": limit}
         passing = f"{self._sight()}{clause}"
-        best = words.MATCHING_BEST.format(passing=passing)
+        best = words.MATCHING_BEST.format(index=index, passing=passing)
         rows = self._rows(best, **parameters) if self._wide(where) else []
         if where.projects:
-            passing = words.OF_PROJECTS.format(passing=passing)
+            passing = words.OF_PROJECTS.format(index=index, passing=passing)
         if len(rows) < limit:
-            rows = self._rows(words.MATCHING_ALL.format(passing=passing), **parameters)
+            rows = self._rows(words.MATCHING_ALL.format(index=index, passing=passing), **parameters)
         if not rows and len(telling) < len(terms):
-            parameters["words"] = " OR ".join(words.quoted(term) for term in terms)
-            rows = self._rows(words.MATCHING_ALL.format(passing=passing), **parameters)
+            parameters["words"] = " OR ".join(terms)
+            rows = self._rows(words.MATCHING_ALL.format(index=index, passing=passing), **parameters)
         return dict(cast(list[tuple[str, float]], rows))
 
     def _wide(self, where: Filter) -> bool:
@@ -171,16 +178,6 @@ class SqlReader(Reader):
         clause, parameters = sql.passing(Filter(projects=where.projects))
         some = f"SELECT 1 FROM memory m WHERE {self._sight()}{clause} LIMIT {FEW + 1}"
         return not where.projects or self._rows(f"SELECT count(*) FROM ({some})", **parameters)[0][0] > FEW
-
-    def _telling(self, terms: Sequence[str]) -> list[str]:
-        """The rarest terms, as long as all they occur in can be scored in good time; at least one.
-
-        What a common word adds to a score is little, and finding all that it occurs in is most of the work.
-        """
-        counts = dict(cast(list[tuple[str, int]], self._rows(words.OCCURRENCES, terms=json.dumps(terms))))
-        known = sorted((term for term in terms if counts[term]), key=lambda term: counts[term])
-        totals = list(accumulate(counts[term] for term in known))
-        return [term for at, term in enumerate(known) if at == 0 or totals[at] <= words.SCORED_AT_MOST]
 
     def containing(self, text: str, where: Filter) -> list[str]:
         """SQLite folds the case of ASCII only: it looks for the longest such part, the rest is done here."""

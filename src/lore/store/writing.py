@@ -9,7 +9,7 @@ import numpy as np
 
 from lore.errors import Invalid, NotFound, Unavailable
 from lore.model import SHARED, Cause, Link, Memory, new_id
-from lore.store import about, bookmarking, bulk, full_text, sql, suggesting
+from lore.store import about, bookmarking, bulk, full_text, grams, sql, suggesting
 from lore.store.base import Bookmark, Suggestion, Writer
 from lore.store.bulk import Table
 from lore.store.index.codes import code_of
@@ -110,6 +110,7 @@ class SqlWriter(SqlReader, Writer):
         traces = [(aliases[id], *values[known:]) for id, values in rows.items()]
         bulk.insert(TRACE, traces, self._source)
         about.put(memories, aliases, self._source)
+        grams.put(memories, aliases, self._source)
         self._note("memory", [(id, None, {}) for id in rows])
         return {id: sql.memory_of((aliases[id], id, 0, *values)) for id, values in rows.items()}
 
@@ -121,6 +122,8 @@ class SqlWriter(SqlReader, Writer):
             self._note("memory", [(old.id, before, after)])
             if "title" in after or "content" in after:
                 about.change(replace(new, alias=old.alias), self._source)
+            if not after.keys().isdisjoint(grams.FIELDS):
+                grams.change(replace(new, alias=old.alias), self._source)
 
     def put_full_texts(self, texts: Mapping[str, str]) -> None:
         full_text.put(texts, self._aliases(texts), self._source)
