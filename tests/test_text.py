@@ -38,6 +38,7 @@ WORDS = "word " * 30
         (f"{'w' * 45}! And then. {WORDS}", f"{'w' * 45}! And then."),
         (f"{'w' * 45}? {'z' * 60}", f"{'w' * 45}?"),
         (WORDS, WORDS[:79]),
+        (f"{'数' * 45}。{'据' * 60}", f"{'数' * 45}。"),
     ],
     ids=[
         "no space",
@@ -50,6 +51,7 @@ WORDS = "word " * 30
         "a full stop goes before an exclamation",
         "a question",
         "the last whole word",
+        "a sentence without spaces",
     ],
 )
 def test_a_title_is_the_first_sentence_or_the_first_words(content: str, title: str) -> None:
@@ -118,10 +120,20 @@ def test_a_text_is_stored_as_it_is_or_refused_on_purpose(text: str) -> None:
         ("to be or not to be", ["to", "be", "or", "not"]),
         ('C++ "quoted" NEAR(x) snake_case', ["c", "quoted", "near", "x", "snake", "case"]),
         ("Größe 3.14", ["größe", "3", "14"]),
+        ("用Redis做缓存吗？", ["用", "redis", "做缓", "缓存", "存吗"]),
         ("?!", []),
         ("", []),
     ],
-    ids=["stop words go", "once each", "all stop words stay", "no syntax", "digits", "no words", "empty"],
+    ids=[
+        "stop words go",
+        "once each",
+        "all stop words stay",
+        "no syntax",
+        "digits",
+        "no spaces",
+        "no words",
+        "empty",
+    ],
 )
 def test_a_question_is_looked_up_by_its_telling_words(question: str, expected: list[str]) -> None:
     assert terms(question) == expected
@@ -147,9 +159,15 @@ def test_texts_are_alike_by_the_words_they_share(question: str, likeness: float)
     assert overlap(question, "The Deploy key") == pytest.approx(likeness)
 
 
-@pytest.mark.parametrize(("text", "tokens"), [("", 1), ("abcd" * 10, 10), ("記憶", 2), ("abcd記", 2)])
+@pytest.mark.parametrize(
+    ("text", "tokens"), [("", 1), ("abcd" * 10, 10), ("記憶", 2), ("abcd記", 2), ("Größe", 1), ("сервер", 3)]
+)
 def test_a_wide_character_costs_a_token_and_four_narrow_ones_too(text: str, tokens: int) -> None:
     assert tokens_in(text) == tokens
+
+
+def test_a_question_without_spaces_is_alike_by_its_characters() -> None:
+    assert overlap("数据库端口", "端口和数据库") == pytest.approx(0.3 + 0.4 * 3 / 4)
 
 
 def test_a_preview_is_one_line_of_the_given_width() -> None:

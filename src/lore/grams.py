@@ -18,10 +18,10 @@ _TRIPLES = (
     "\u0d00-\u0d63\u0d7a-\u0ddf\u0df2\u0df3\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ece\u0f40-\u0fbc\u1000-\u103f"
     "\u1050-\u109d\u1780-\u17d3"
 )
-_ANY = re.compile(f"[{_PAIRS}{_TRIPLES}]")
+_HALF_WIDTH = "\uff66-\uffdc"
+_ANY = re.compile(f"[{_PAIRS}{_TRIPLES}{_HALF_WIDTH}]")
 _TOKEN = re.compile(rf"(?:[^\W_]|[{_PAIRS}{_TRIPLES}])+")
 _PART = re.compile(rf"([{_PAIRS}]+)|([{_TRIPLES}]+)|([^\W_{_PAIRS}{_TRIPLES}]+)")
-_HALF_WIDTH = re.compile("[\uff66-\uffdc]")
 
 
 def normalized(text: str) -> str:
@@ -31,7 +31,7 @@ def normalized(text: str) -> str:
 
 def unspaced(text: str) -> bool:
     """Whether a text has characters of such a script."""
-    return not text.isascii() and (_ANY.search(text) or _HALF_WIDTH.search(text)) is not None
+    return not text.isascii() and _ANY.search(text) is not None
 
 
 def indexed(text: str) -> str:
@@ -56,6 +56,16 @@ def phrase(term: str) -> tuple[str, bool]:
 def split(text: str) -> list[str]:
     """The words of a text in lower case and in order, with grams in place of such scripts."""
     return [gram for part in _cut(normalized(text)) for gram in part.grams(ends=False)]
+
+
+def count_words(text: str) -> int:
+    """About how many words a text has: two characters of Chinese, Japanese or Korean count as one, or four
+    of another such script."""
+    if not unspaced(text):
+        return len(text.split())
+    return sum(
+        -(-len(part.run) // (2 * part.size - 2)) if part.size else 1 for part in _cut(normalized(text))
+    )
 
 
 class _Part(NamedTuple):

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import NamedTuple
 
+from lore.grams import split, unspaced
 from lore.text import STOP_WORDS
 
 LONGEST = 10
@@ -66,6 +67,11 @@ def _words(text: str) -> Iterator[Word]:
     for found in _WORD.finditer(text):
         token = found[0]
         yield Word(_folded(token), not token[0].islower())
+
+
+def forms(text: str) -> frozenset[str]:
+    """All words of a text, however long it is, without case and accents; grams where it has no spaces."""
+    return frozenset(split(text)) if unspaced(text) else frozenset(word.text for word in _words(text))
 
 
 def subjects(title: str, content: str) -> list[str]:

@@ -12,7 +12,7 @@ CHARACTERS_PER_TOKEN = 4
 LABEL_WIDTH = 80
 
 _WORD = re.compile(r"[^\W_]+")
-_SENTENCE_ENDS = (".", "!", "?")
+_SENTENCE_ENDS = (".", "!", "?", "。", "！", "？")
 _NAME = re.compile(
     r"""
     \b\d+(?:[.,]\d+)*\s?(?:%|(?:ns|µs|us|ms|s|min|h|d|[kmgt]i?b|k|px|mm|cm|m|km|g|kg|hz|[kmg]hz|€|usd|eur)\b)
@@ -97,15 +97,22 @@ def overlap(question: str, text: str) -> float:
     asked, told = question.strip().lower(), text.lower()
     if asked and asked in told:
         return 0.8
-    wanted = asked.split()
+    wanted = split(asked) if unspaced(asked) else asked.split()
     found = sum(word in told for word in wanted)
     return 0.3 + 0.4 * found / len(wanted) if found else 0.0
 
 
 def tokens_in(text: str) -> int:
-    """About how many tokens a language model pays for `text`; never less than one."""
+    """About how many tokens a language model pays for `text`; never less than one.
+
+    A character from U+2E80 on (Chinese, Japanese, Korean, emoji) counts as one token, two other characters
+    beyond Latin as one.
+    """
+    if text.isascii():
+        return max(1, len(text) // CHARACTERS_PER_TOKEN)
     wide = sum(ord(character) > 0x2E7F for character in text)
-    return max(1, wide + (len(text) - wide) // CHARACTERS_PER_TOKEN)
+    foreign = sum(ord(character) > 0x24F for character in text) - wide
+    return max(1, wide + (2 * foreign + len(text) - wide - foreign) // CHARACTERS_PER_TOKEN)
 
 
 def preview(text: str, width: int) -> str:

@@ -10,8 +10,9 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from lore.grams import normalized, unspaced
 from lore.names import stems
-from lore.text import STOP_WORDS, terms
+from lore.text import STOP_WORDS, terms, words
 
 BEST = 5
 """Hits that are looked at; the best of them counts."""
@@ -39,6 +40,11 @@ _ADVICE = re.compile(
 )
 _NAME = re.compile(r"(?<![.!?] )(?<!\A)\b[A-Z][\w-]+")
 """A capitalised word inside a sentence."""
+_GERMAN = frozenset(
+    """auf das dem ein eine einem einen einer für haben ich ist nach nicht oder und unser unsere vom wann
+    warum welche welchem welchen welcher welches wer wie wir wird wo wurde wurden zu zum zur über""".split()
+)
+"""Words of German, where a capital tells a noun and not a name. None of them is an English word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +79,18 @@ def _support(hit: Support, wanted: frozenset[str]) -> float:
 
 
 def _shared(wanted: frozenset[str], text: str) -> int:
-    """How many of the stems begin a word of the text; one pass, whatever its length."""
-    beginnings = re.compile(rf"(?<![^\W_])(?:{'|'.join(map(re.escape, sorted(wanted)))})")
-    return len(set(beginnings.findall(text.lower())))
+    """How many of the stems begin a word of the text, and how many grams it has; linear in its length."""
+    lower = normalized(text)
+    grams = {stem for stem in wanted if unspaced(stem)}
+    beginnings = re.compile(rf"(?<![^\W_])(?:{'|'.join(map(re.escape, sorted(wanted - grams)))})")
+    stems = set(beginnings.findall(lower)) if grams < wanted else set()
+    return len(stems) + sum(gram in lower for gram in grams)
 
 
 def _unknown(question: str, texts: Iterable[str]) -> float:
     """The share of the names in a question that occur in none of the texts."""
+    if not _GERMAN.isdisjoint(words(question)):
+        return 0.0
     names = {name.lower() for name in _NAME.findall(question)} - STOP_WORDS
     missing = set(names)
     for text in texts:

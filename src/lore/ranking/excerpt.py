@@ -12,7 +12,7 @@ from math import log
 from textwrap import dedent
 from typing import NamedTuple
 
-from lore.names import stems, words_of
+from lore.names import forms, stems
 from lore.text import TERMS_LIMIT, terms
 
 CUT = "…"
@@ -132,11 +132,11 @@ def _weights(features: Sequence[frozenset[str]]) -> dict[str, int]:
 
 
 def _features_of_query(query: str) -> _Query:
-    forms = frozenset(word.text for term in terms(query) for word in words_of(term))
+    wanted = frozenset(form for term in terms(query) for form in forms(term))
     identifiers = [name for part in query.split() if _is_identifier(name := part.strip(_PUNCTUATION))]
     pattern = "|".join(map(re.escape, sorted(set(identifiers[:TERMS_LIMIT]), key=len, reverse=True)))
     whole = rf"(?<![^\W_])(?:{pattern})(?![^\W_])"
-    return _Query(re.compile(whole, re.IGNORECASE) if pattern else None, _stems(forms), forms)
+    return _Query(re.compile(whole, re.IGNORECASE) if pattern else None, stems(wanted), wanted)
 
 
 def _is_identifier(token: str) -> bool:
@@ -146,16 +146,10 @@ def _is_identifier(token: str) -> bool:
 
 def _features(text: str, wanted: _Query) -> frozenset[str]:
     """The query's features in this unit: "#" + identifier, "=" + word, "~" + stem."""
-    found = {word.text for word in words_of(text)}
+    found = forms(text)
     names = {f"#{name.lower()}" for name in wanted.identifiers.findall(text)} if wanted.identifiers else set()
-    forms = {f"={form}" for form in wanted.forms & found}
-    return frozenset(names | forms | {f"~{stem}" for stem in wanted.stems & _stems(found)})
-
-
-def _stems(words: frozenset[str] | set[str]) -> frozenset[str]:
-    """Stems of words; pairs of characters of a script that is written without spaces."""
-    pairs = {word[at : at + 2] for word in words if word[0] > "\u2e7f" for at in range(max(1, len(word) - 1))}
-    return stems(word for word in words if word[0] <= "\u2e7f") | pairs
+    exact = {f"={form}" for form in wanted.forms & found}
+    return frozenset(names | exact | {f"~{stem}" for stem in wanted.stems & stems(found)})
 
 
 def _grown(text: str, units: Sequence[_Unit], window: tuple[int, int], room: int) -> tuple[int, int]:

@@ -10,11 +10,15 @@ MEANING_OF_TWINS, WORDS_OF_TWINS = 0.6, 0.4
 SIGNALS = ("cosine", "bm25", "entity", "temporal")
 NUMBER = re.compile(r"\d+(?:[.:,]\d+)*")
 NOT = frozenset(
-    """no not never none nor without cannot don doesn didn isn aren wasn won nicht kein keine nie
-    pas jamais""".split()
+    """no not never none nor without cannot don doesn didn isn aren wasn won
+    nicht kein keine keinem keinen keiner nie niemals ohne niet geen nooit
+    nunca jamás ningún ninguna sin tampoco não nem nenhum nenhuma sem pas jamais aucun aucune sans
+    non mai senza
+    """.split()
 )
 CAPITALISED = re.compile(r"\b[A-Z][^\W_]+")
-SHORT_NOT = re.compile(r"n['’]t\b")
+SHORT_NOT = re.compile(r"n['’]t\b|[不没沒无無未别勿]|ない|ません|않|아니|없|못|ไม่|नहीं")
+"""A negation that is no word of its own."""
 
 
 def twinness(meaning: float, words: float) -> float:

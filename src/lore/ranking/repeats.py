@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lore.ranking.relate import NOT, NUMBER, SHORT_NOT
-from lore.text import STOP_WORDS, names_in, terms, words
+from lore.text import STOP_WORDS, names_in, terms, tokens
 
 LEAST_WORDS = 3
 """Words, without stop words, that a memory needs before it can be found in a turn."""
@@ -20,11 +20,11 @@ LONGEST_TURN, LONGEST_QUESTION = 8_000, 600
 SAME_QUESTION = 0.75
 """Share of words that two questions must have in common, of all words of both, to be the same."""
 
-_SENTENCE = re.compile(r"[.!?:;]+(?:\s+|$)|\n+")
+_SENTENCE = re.compile(r"[.!?:;]+(?:\s+|$)|[。！？：；]+\s*|\n+")
 _QUESTION = re.compile(
     r"(?:what|when|where|which|who|whom|whose|why|how|is|are|am|was|were|do|does|did|can|could|will|would"
     r"|should|has|have|had|may|shall|tell me|remind me|find|search|look|recall|check|please|do you)\b"
-    r"|.*\?\s*$",
+    r"|.*[?？]\s*$",
     re.IGNORECASE | re.DOTALL,
 )
 _CHANGE = re.compile(
@@ -32,7 +32,7 @@ _CHANGE = re.compile(
     r"|switch(?:ed)?|moved?|replaced?)\b",
     re.IGNORECASE,
 )
-_CLAUSE_END = re.compile(r"(?<=[.!?])\s+|\n+")
+_CLAUSE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])\s*|\n+")
 REQUEST = frozenset("please tell remind find search look recall check know remember memory lore use".split())
 """Words of a request that say nothing about its subject."""
 
@@ -79,7 +79,7 @@ def repeats(question: str, ranked: Sequence[Statement]) -> Repeats:
     if not memories:
         return found
     query_terms = frozenset(terms(question))
-    vocabulary = {one.id: frozenset(words(one.text[:LONGEST_TURN])) - STOP_WORDS for one in ranked}
+    vocabulary = {one.id: frozenset(tokens(one.text[:LONGEST_TURN])) - STOP_WORDS for one in ranked}
     found.covered = _same_memories(memories, vocabulary)
     memories = [one for one in memories if one.id not in found.covered]
     place = {one.id: at for at, one in enumerate(ranked)}
@@ -137,8 +137,8 @@ def _says(turn: Statement, memory: Statement, vocabulary: Mapping[str, frozenset
     if len(ours) < LEAST_WORDS or len(ours & vocabulary[turn.id]) < CONTAINED * len(ours):
         return False
     passage = _passage(turn.text[:LONGEST_TURN], ours)
-    theirs = frozenset(words(passage))
-    exact = {word for name in names_in(memory.text) for word in words(name)} - STOP_WORDS
+    theirs = frozenset(tokens(passage))
+    exact = {word for name in names_in(memory.text) for word in tokens(name)} - STOP_WORDS
     exact |= {word for word in ours if any(letter.isdigit() for letter in word)}
     if len(ours & theirs) < CONTAINED * len(ours) or not exact <= theirs:
         return False
@@ -159,7 +159,7 @@ def _answers_for(
 
 def _is_covered(heading: str, others: Sequence[frozenset[str]]) -> bool:
     """Whether each sentence stands in another hit."""
-    sentences = [frozenset(words(part)) - STOP_WORDS for part in _SENTENCE.split(heading)]
+    sentences = [frozenset(tokens(part)) - STOP_WORDS for part in _SENTENCE.split(heading)]
     return all(
         any(len(sentence & other) >= CONTAINED * len(sentence) for other in others) for sentence in sentences
     )
@@ -174,7 +174,7 @@ def _lesser(turn: Statement, same: Sequence[Statement], place: Mapping[str, int]
 def _passage(text: str, wanted: frozenset[str]) -> str:
     """The sentences of a text that share at least LEAST_WORDS - 1 of these words."""
     sentences = (part for part in _SENTENCE.split(text) if part)
-    return ". ".join(part for part in sentences if len(wanted.intersection(words(part))) >= LEAST_WORDS - 1)
+    return ". ".join(part for part in sentences if len(wanted.intersection(tokens(part))) >= LEAST_WORDS - 1)
 
 
 def _may_correct(newer: str, older: str) -> bool:
@@ -184,4 +184,4 @@ def _may_correct(newer: str, older: str) -> bool:
 
 
 def _denies(text: str) -> bool:
-    return not NOT.isdisjoint(words(text)) or bool(SHORT_NOT.search(text))
+    return not NOT.isdisjoint(tokens(text)) or bool(SHORT_NOT.search(text))

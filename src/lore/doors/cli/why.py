@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from lore.model import Hit, Signal
-from lore.names import stems, words_of
+from lore.names import forms, stems
 from lore.ranking.policy import MATCH
-from lore.text import terms, words
+from lore.text import terms
 
 SAME_WORDS = frozenset({"words", "wording", "words_rank"})
 CONVERSATION = "company"
@@ -98,14 +98,9 @@ def _shared(hit: Hit, query: str) -> list[str]:
     """The words of the query that the memory has anywhere, in any form."""
     memory = hit.memory
     text = " ".join((memory.title, memory.summary, memory.content, memory.context))
-    found = _forms(text)
+    found = forms(text)
     roots = stems(found)
-    return [term for term in terms(query) if (forms := _forms(term)) & found or stems(forms) & roots]
-
-
-def _forms(text: str) -> frozenset[str]:
-    """All words of a text, however long it is, without case and accents."""
-    return frozenset(form.text for word in words(text) for form in words_of(word))
+    return [term for term in terms(query) if (own := forms(term)) & found or stems(own) & roots]
 
 
 def _beside(other: Hit, hit: Hit) -> bool:

@@ -10,7 +10,7 @@ from lore.engine.portrait import Portrait
 from lore.model import Memory
 from lore.surfaces.answers import Cut, Fitted, Outdated, cost, fit, fit_list, outdated, portion, uncut
 from lore.surfaces.graph.dialect import Relation, entity_of, relation_of
-from lore.text import label_of, terms, words
+from lore.text import label_of, terms, tokens
 
 MOST_OBSERVATIONS = 20
 """Observations of one entity that an answer without room for all shows; `observations_omitted` counts the
@@ -39,7 +39,7 @@ def entity_shown(portrait: Portrait, newer: Newer, query: str = "", cut: Cut = u
     """An entity with the observations that share most words with the query, the newest among equals."""
     texts = [statement.content for statement in portrait.statements]
     wanted = set(terms(query))
-    shares = [len(wanted.intersection(words(text))) for text in texts]
+    shares = [len(wanted.intersection(tokens(text))) for text in texts]
     best = sorted(sorted(range(len(texts)), key=lambda at: (-shares[at], -at))[:MOST_OBSERVATIONS])
     omitted = len(texts) - len(best)
     return {
