@@ -44,6 +44,7 @@ _TELLING = re.compile(
     re.IGNORECASE,
 )
 """A place where a text may name a date."""
+_MAY = re.compile(r"(?:\d\d?|this) may")
 _BESIDE = re.compile(
     rf"\b(?:(?P<weekend>weekend) (?P<where>of|after|following|before)|(?P<week>week) of"
     rf"|(?:{_COUNT} )?{_UNIT}s? (?P<side>after|following|before|preceding))(?: the)? \Z"
@@ -59,8 +60,11 @@ class Period(NamedTuple):
 
 
 def periods(question: str, now: float) -> list[Period]:
-    """The days, weeks, months and years that a question speaks of."""
-    today = datetime.fromtimestamp(now, UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    """The days, weeks, months and years that a question speaks of; none if `now` is in no calendar."""
+    try:
+        today = datetime.fromtimestamp(now, UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    except (ValueError, OverflowError, OSError):
+        return []
     found: list[Period] = []
     rest = _lower(question)
     for form, read in FORMS:
@@ -82,8 +86,7 @@ def _lower(text: str) -> str:
 
 def _is_verb(match: re.Match[str], question: str) -> bool:
     """Whether "3 may" goes on as in "3 may fail"; a month has a capital, or a year behind it."""
-    text = question[match.start() : match.end()]
-    return text.endswith(" may") and not match.groupdict().get("year")
+    return _MAY.fullmatch(question, match.start(), match.end()) is not None
 
 
 def _completed(
@@ -92,8 +95,8 @@ def _completed(
     """The periods as the words before them move them, or lengthen them until now."""
     before = _BESIDE.search(text, max(0, match.start() - 40), match.start())
     for period in [periods] if isinstance(periods, Period) else periods:
-        if match.group().startswith("since"):
-            yield period._replace(end=now)
+        if match.group().startswith(("since", "seit")):
+            yield period._replace(end=max(now, period.end))
         else:
             yield _moved(period, before) if before else period
 
