@@ -40,6 +40,15 @@ def test_surfaces_times_the_tools_of_every_surface(tmp_path: Path) -> None:
     assert {"search", "read", "store"} <= rows["tree"]["p50_ms"].keys()
 
 
+def test_languages_are_searched_as_well_as_pairs_of_characters_are(tmp_path: Path) -> None:
+    report = tmp_path / "languages.json"
+    run("bench.languages", "--languages", "zh,de", "--limit", "8", "--model", "hash", "--json", str(report))
+    for rows in json.loads(report.read_text()).values():
+        assert len(rows) == 8
+        ours, bm25 = (sum(row["scores"][name]["R@10"] for row in rows) for name in ("lore", "bm25"))
+        assert ours >= bm25
+
+
 def test_killed_writers_lose_nothing() -> None:
     assert "lost 0, twice 0" in run("bench.kill", "--kills", "2")
 

@@ -4,8 +4,8 @@ python -m bench.languages [--languages de,es,zh] [--model NAME] [--limit N] [--j
 
 The same fifteen conversations (150 turns: work on software, and everyday talk) and the same 37 questions in
 three languages. Each language goes into a store of its own through `import`; questions go through `search`.
-Judged in the same run: BM25 of plain words (Chinese: of pairs of characters), the embedder alone, and both
-fused by their ranks. The last rows are the differences, question by question, with 95 % intervals.
+Judged in the same run: BM25 of plain words (Chinese: of pairs of characters), the embedder alone, both fused by
+their ranks, and BM25 of words stemmed by the Snowball stemmer of the language. The last rows are the differences, question by question, with 95 % intervals.
 """
 
 import argparse
@@ -13,8 +13,11 @@ import json
 import re
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import Stemmer
 
 from bench.retrieval.baselines import Baselines
 from bench.retrieval.data import Group, load
@@ -22,7 +25,8 @@ from bench.retrieval.keeping import keep
 from bench.retrieval.metrics import DEPTHS, Scores, difference, judged, means
 
 HERE = Path(__file__).parent
-LANGUAGES = ("de", "es", "zh")
+LANGUAGES = {"de": "german", "es": "spanish", "zh": ""}
+"""Language -> its Snowball stemmer."""
 OURS = "lore"
 SHOWN = ("R@1", "R@5", "R@10", "nDCG@10", "MRR")
 COMPARED = ("R@5", "nDCG@10")
@@ -34,6 +38,17 @@ class PlainBaselines(Baselines):
 
     def _tokens(self, texts: Sequence[str]) -> list[list[str]]:
         return [[token for word in _WORD.findall(text.lower()) for token in _pairs(word)] for text in texts]
+
+
+@dataclass
+class StemmedBaselines(PlainBaselines):
+    """BM25 of words without their endings. stemmer: the Snowball stemmer of the language."""
+
+    stemmer: str = ""
+
+    def _tokens(self, texts: Sequence[str]) -> list[list[str]]:
+        stem = Stemmer.Stemmer(self.stemmer).stemWords
+        return [stem(tokens) for tokens in super()._tokens(texts)]
 
 
 def _pairs(word: str) -> list[str]:
@@ -62,10 +77,14 @@ def _asked(group: Group, folder: Path, model: str) -> list[dict[str, Any]]:
     items = {item.id: item for item in group.items}
     kept = keep(group, folder, model, {})
     others = PlainBaselines(group, model)
+    stemmer = LANGUAGES[group.name]
+    stemmed = StemmedBaselines(group, "hash", stemmer=stemmer) if stemmer else None
     rows = []
     for question in group.questions:
         ranked, _ = kept.ranked(question, OURS, deep=False)
         rankings = {OURS: ranked} | others.ranked(question)
+        if stemmed:
+            rankings["stemmed"] = stemmed.ranked(question)["bm25"]
         scores = {name: judged(question, found, items, DEPTHS) for name, found in rankings.items()}
         rows.append({"id": question.id, "empty": not ranked, "scores": scores})
     kept.lore.close()
@@ -98,7 +117,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--languages", type=lambda text: text.split(","), default=LANGUAGES)
+    parser.add_argument("--languages", type=lambda text: text.split(","), default=list(LANGUAGES))
     parser.add_argument("--limit", type=int, help="at most this many questions of each language")
     parser.add_argument("--model", default="gte-small")
     parser.add_argument("--json", type=Path)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from lore.embed import DEFAULT, MODELS, Embedder, open_embedder
-from lore.errors import Invalid
+from lore.errors import Invalid, Unavailable
 from lore.vectors import cosine, likeness
 
 TEXTS = [
@@ -33,7 +33,13 @@ UNRELATED = [
 
 @pytest.fixture(scope="module", params=MODELS)
 def embedder(request: pytest.FixtureRequest) -> Embedder:
-    return open_embedder(request.param)
+    found = open_embedder(request.param)
+    try:
+        found.warm()
+    except Unavailable as error:
+        pytest.skip(str(error))
+    found.release()
+    return found
 
 
 def test_every_text_gets_a_unit_vector_even_an_empty_one(embedder: Embedder) -> None:
@@ -104,7 +110,7 @@ def test_threads_share_one_embedder(embedder: Embedder) -> None:
 
 
 def test_an_unknown_name_is_refused_and_the_known_ones_are_named() -> None:
-    with pytest.raises(Invalid, match=r"'word2vec'; known: gte-small, hash"):
+    with pytest.raises(Invalid, match=r"'word2vec'; known: gte-small, potion-multilingual, hash"):
         open_embedder("word2vec")
 
 

@@ -10,6 +10,7 @@ from lore.vectors import Vector, Vectors
 DEFAULT = "gte-small"
 MODELS = {  # name -> where its class is; imported only when opened
     "gte-small": "lore.embed.onnx:OnnxEmbedder",
+    "potion-multilingual": "lore.embed.static:StaticEmbedder",
     "hash": "lore.embed.hashing:HashEmbedder",
 }
 
