@@ -1,17 +1,20 @@
 """Every line that is a request, or nothing at all, gets an answer, through every door of MCP."""
 
 import json
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
 from lore.doors.conversation import Conversation
+from lore.doors.deadline import Late, within
 from lore.doors.envelope import DEEPEST, Refused, read
 from lore.doors.framing import LONGEST_LINE, Lines
 from lore.doors.place import Place
-from tests.doors.resident import SETTINGS, Agent, a_place, pid_of, short_folder
+from tests.doors.resident import SETTINGS, Agent, a_place, pid_of, short_folder, writers_waiting
 
 PARSE_ERROR, INVALID_REQUEST = -32700, -32600
 
@@ -154,3 +157,38 @@ def test_a_line_that_is_too_long_costs_only_its_ends(chunk: int) -> None:
     [cut] = [line for _, cuts in fed for line in cuts]
     assert (cut[:2], cut[-3:]) == (b"<-", b"->\n")
     assert len(cut) < 1_100 + chunk
+
+
+def entity(name: str) -> dict[str, Any]:
+    return {"entities": [{"name": name, "entityType": "t", "observations": []}]}
+
+
+def test_a_request_that_takes_too_long_is_answered_and_stops_nobody(place: Place) -> None:
+    with Agent(place, LORE_REQUEST_SECONDS="0.5") as hasty, Agent(place) as patient:
+        hasty.greet().call("read_graph")
+        patient.greet().call("read_graph")
+        with writers_waiting(place):
+            calls = [hasty.begin_call("create_entities", **entity(f"thing {number}")) for number in range(3)]
+            answers = {answer["id"]: answer["result"] for answer in (hasty.hear() for _ in calls)}
+            assert patient.call("read_graph")["entities"] == []
+        assert answers.keys() == set(calls)
+        assert all(result["isError"] for result in answers.values())
+        told = answers[calls[0]]["content"][0]["text"]
+        assert "create_entities has not ended after 0.5 seconds. It may still be done" in told
+        patient.call("create_entities", **entity("afterwards"))
+        assert "afterwards" in str(hasty.call("read_graph"))
+
+
+def test_work_that_never_had_its_turn_is_known_not_to_be_done() -> None:
+    began = threading.Event()
+
+    async def story() -> None:
+        turns = anyio.CapacityLimiter(1)
+        async with turns:
+            with pytest.raises(Late) as late:
+                await within(0.01, turns, began.set)
+        assert not late.value.begun
+        assert await within(0, turns, lambda: "done") == "done"
+
+    anyio.run(story)
+    assert not began.is_set()

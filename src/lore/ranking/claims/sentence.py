@@ -53,7 +53,7 @@ _NOW = re.compile(r"\b(?:now|nowadays|these days|from now on)\b,? ?|^(?:Now|Nowa
 _STILL = re.compile(
     r"\b(?:currently|still|presently|at present|already|actually)\b,? ?|^(?:Currently|Actually),? "
 )
-_ASIDE = re.compile(r"\s*\([^()]*\)|\s*\[[^\[\]]*\]")
+_ASIDE = re.compile(r"\s?\([^()]*\)|\s?\[[^\[\]]*\]")
 LOWER = re.compile(r"(?<![\w'’.-])[a-z][a-z'’]*(?![\w-])")
 _CONTRACTED = re.compile(r"'(?:ll|d)\b")
 _PLANNED = re.compile(r"\b(?:is|are) planned for\b")
