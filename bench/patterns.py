@@ -11,6 +11,7 @@ import argparse
 import ast
 import importlib
 import inspect
+import math
 import pkgutil
 import re
 import signal
@@ -39,8 +40,10 @@ STEP = 4
 """How many times longer the long text is than the short one."""
 MOST_GROWTH = 10.0
 """Growth of the time over one STEP: 4 is linear, 16 quadratic."""
-NEGLIGIBLE_SECONDS = 0.04
-"""A text that takes less needs no second measurement: a quadratic pattern takes a second."""
+NEGLIGIBLE_SECONDS = 0.1
+"""A text that takes less needs no second measurement: a quadratic pattern takes far longer."""
+MEASUREMENTS = 3
+"""A pattern counts as not linear if all of so many measurements say so: a busy machine distorts one."""
 HARD_SECONDS = 2.0
 """Processor time after which one attempt is given up."""
 FUNCTIONS = frozenset("compile search match fullmatch finditer findall sub subn split".split())
@@ -207,8 +210,11 @@ def _flags(call: ast.Call) -> int:
 
 
 # --- texts that hurt
-def texts(pattern: "re.Pattern[Any]", length: int) -> list[Any]:
-    """Texts of about `length` characters that drive the repetitions of a pattern, each with a bad end."""
+def texts(pattern: "re.Pattern[Any]", length: int, most: int = sys.maxsize) -> list[Any]:
+    """Texts of about `length` characters that drive the repetitions of a pattern, each with two bad ends.
+
+    most: how many of the repetitions are driven, spread over all.
+    """
     source = pattern.pattern if isinstance(pattern.pattern, str) else pattern.pattern.decode("latin-1")
     tree = parser.parse(source, pattern.flags & ~(re.UNICODE if isinstance(pattern.pattern, bytes) else 0))
     units: dict[tuple[str, str], None] = {("", " "): None, ("", "-"): None, ("", "a"): None, ("", "1 "): None}
@@ -217,16 +223,14 @@ def texts(pattern: "re.Pattern[Any]", length: int) -> list[Any]:
             units[prefix, body] = units["", prefix + body] = None
     whole = _sample(list(tree), 0)
     units["", whole] = units["", whole[:-1]] = None
+    chosen = [unit for unit in units if unit[1]]
     made: dict[str, None] = {}
-    for number, (prefix, body) in enumerate(units):
-        if body:
-            text = prefix + (body * (length // len(body) + 1))[:length]
-            made[text + ENDS[number % len(ENDS)]] = made[text + "_"] = None
-    return (
-        [text.encode("latin-1", "replace") for text in made]
-        if isinstance(pattern.pattern, bytes)
-        else list(made)
-    )
+    for number, (prefix, body) in enumerate(chosen[:: -(-len(chosen) // most)]):
+        text = prefix + (body * (length // len(body) + 1))[:length]
+        made[text + ENDS[number % len(ENDS)]] = made[text + "_"] = None
+    if isinstance(pattern.pattern, bytes):
+        return [text.encode("latin-1", "replace") for text in made]
+    return list(made)
 
 
 def _repeats(items: list[Any], prefix: str) -> Iterator[tuple[str, list[str]]]:
@@ -340,6 +344,12 @@ UNITS = (
 """Texts that are repeated."""
 PURE = ("lore.distil", "lore.ranking", "lore.text", "lore.names", "lore.redact")
 """Modules whose functions depend on their arguments alone."""
+MOST_FOR_FUNCTIONS = 12_500
+"""Characters for functions, most of which go through their text with many patterns."""
+OF_OURS = ("lore.distil.phrases",)
+"""Modules whose functions are given texts of the source alone."""
+SENTENCES = {module: sentences.LONGEST for module in ("lore.distil.cues", "lore.distil.momentary")}
+"""Modules whose functions see one sentence at a time, and its most characters."""
 ARGUMENTS: dict[Any, Any] = {float: 1.7e9, int: 100, bool: True, "role": "user"}
 
 
@@ -349,10 +359,10 @@ class Pure:
 
     place: str
     function: Callable[..., Any]
-    parameters: tuple[Any, ...]
+    parameters: dict[str, Any]
 
     def __call__(self, text: str) -> None:
-        self.function(*(self._argument(kind, text) for kind in self.parameters))
+        self.function(**{name: self._argument(kind, text) for name, kind in self.parameters.items()})
 
     @staticmethod
     def _argument(kind: Any, text: str) -> Any:
@@ -365,37 +375,44 @@ def functions() -> list[Pure]:
     """All public functions of the pure modules that need texts and numbers and nothing else."""
     found: dict[int, Pure] = {}
     for module in modules():
-        if module.__name__.startswith(PURE):
+        if module.__name__.startswith(PURE) and module.__name__ not in OF_OURS:
             for name, value in vars(module).items():
                 if inspect.isfunction(value) and value.__module__ == module.__name__ and name[0] != "_":
                     kinds = _needed(value)
-                    if str in kinds and all(
-                        kind in (str, Sequence[str], Iterable[str], *ARGUMENTS) for kind in kinds
+                    if str in kinds.values() and all(
+                        kind in (str, Sequence[str], Iterable[str], *ARGUMENTS) for kind in kinds.values()
                     ):
                         found[id(value)] = Pure(f"{module.__name__}.{name}", value, kinds)
     return list(found.values())
 
 
-def _needed(function: Callable[..., Any]) -> tuple[Any, ...]:
-    """The kinds of the parameters that have no default and can be given by place."""
+def _needed(function: Callable[..., Any]) -> dict[str, Any]:
+    """The kinds of the parameters that have no default."""
     hints = get_type_hints(function)
-    return tuple(
-        "role" if hints.get(name) is Role else hints.get(name)
+    return {
+        name: "role" if hints.get(name) is Role else hints.get(name)
         for name, parameter in inspect.signature(function).parameters.items()
-        if parameter.default is parameter.empty and parameter.kind is not parameter.KEYWORD_ONLY
-    )
+        if parameter.default is parameter.empty
+    }
 
 
 # --- trying
 def tried(found: Found, length: int = LENGTH, most: int = sys.maxsize) -> Trial:
-    """The worst of the texts for a pattern; most: how many of them are tried, spread over all."""
+    """The worst of the texts for a pattern; most: how many of its repetitions are tried, spread over all."""
     length = min(length, found.longest)
-    pairs = list(zip(texts(found.pattern, length // STEP), texts(found.pattern, length), strict=True))
-    return _worst(found.run, pairs[:: -(-len(pairs) // most)])
+    short, long = (texts(found.pattern, size, most) for size in (length // STEP, length))
+    return _worst(found.run, zip(short, long, strict=True))
 
 
 def tried_function(pure: Pure, length: int = LENGTH) -> Trial:
     """The worst of the texts for a function."""
+    length = min(
+        [
+            length,
+            MOST_FOR_FUNCTIONS,
+            *(limit for module, limit in SENTENCES.items() if pure.place.startswith(module)),
+        ]
+    )
     return _worst(
         pure,
         [(unit * (length // STEP // len(unit)), unit * (length // len(unit))) for unit in UNITS],
@@ -414,9 +431,18 @@ def _worst(run: Callable[[Any], None], pairs: Iterable[tuple[Any, Any]]) -> Tria
 
 
 def _tried(run: Callable[[Any], None], short: Any, long: Any) -> Trial:
+    """The first measurement that is linear, or the last of MEASUREMENTS."""
+    for _ in range(MEASUREMENTS):
+        trial = _measured(run, short, long)
+        if trial.linear or trial.growth == math.inf:
+            break
+    return trial
+
+
+def _measured(run: Callable[[Any], None], short: Any, long: Any) -> Trial:
     seconds, growth = _seconds(run, long), 0.0
     if seconds >= HARD_SECONDS:
-        growth = float("inf")
+        growth = math.inf
     elif seconds >= NEGLIGIBLE_SECONDS:
         seconds = min(seconds, _seconds(run, long))
         growth = seconds / max(min(_seconds(run, short) for _ in range(3)), 1e-9)

@@ -184,10 +184,11 @@ def test_work_that_never_had_its_turn_is_known_not_to_be_done() -> None:
 
     async def story() -> None:
         turns = anyio.CapacityLimiter(1)
-        async with turns:
-            with pytest.raises(Late) as late:
-                await within(0.01, turns, began.set)
+        await turns.acquire_on_behalf_of("another client")
+        with pytest.raises(Late) as late:
+            await within(0.01, turns, began.set)
         assert not late.value.begun
+        turns.release_on_behalf_of("another client")
         assert await within(0, turns, lambda: "done") == "done"
 
     anyio.run(story)
