@@ -7,7 +7,7 @@ import pytest
 
 from bench.patterns import Found, Pure, Trial, collected, functions, texts, tried, tried_function
 
-MOST_REPETITIONS = 12
+MOST_REPETITIONS = 8
 """Repetitions that are tried of one pattern; `python -m bench.patterns` tries all."""
 LENGTH = 4_000
 """Characters for functions, most of which go through their text with many patterns."""
