@@ -44,7 +44,7 @@ NEGLIGIBLE_SECONDS = 0.1
 """A text that takes less needs no second measurement: a quadratic pattern takes far longer."""
 MEASUREMENTS = 3
 """A pattern counts as not linear if all of so many measurements say so: a busy machine distorts one."""
-HARD_SECONDS = 2.0
+HARD_SECONDS = 1.0
 """Processor time after which one attempt is given up."""
 FUNCTIONS = frozenset("compile search match fullmatch finditer findall sub subn split".split())
 METHODS = {name: name if name in ("match", "fullmatch") else "finditer" for name in FUNCTIONS - {"compile"}}
@@ -118,7 +118,9 @@ def collected() -> list[Found]:
     found: dict[tuple[Any, int], Found] = {}
     for module in modules():
         for place, pattern in [*_in_values(module), *_in_calls(module)]:
-            found.setdefault((pattern.pattern, pattern.flags), Found(place, pattern, _methods(place)))
+            key = pattern.pattern, pattern.flags
+            if key not in found:
+                found[key] = Found(place, pattern, _methods(place))
     return list(found.values())
 
 
@@ -128,12 +130,17 @@ def _methods(place: str) -> frozenset[str]:
     A pattern in a table has no name of its own: all methods of its module count.
     """
     module, _, name = place.partition(":")
-    sources = _sources() if not name.startswith("_") else {module: _sources()[module]}
+    source = _sources()[module] if name.startswith("_") else _all_sources()
     uses = rf"\b{name}\.({'|'.join(METHODS)})\b" if not name.isdigit() else r"(?!)"
-    used = {METHODS[use] for source in sources.values() for use in re.findall(uses, source)}
+    used = {METHODS[use] for use in re.findall(uses, source)}
     return frozenset(
         used or {"finditer", *(["fullmatch"] if _ANY_FULLMATCH.search(_sources()[module]) else [])}
     )
+
+
+@cache
+def _all_sources() -> str:
+    return "\n".join(_sources().values())
 
 
 @cache
@@ -346,8 +353,8 @@ PURE = ("lore.distil", "lore.ranking", "lore.text", "lore.names", "lore.redact")
 """Modules whose functions depend on their arguments alone."""
 MOST_FOR_FUNCTIONS = 12_500
 """Characters for functions, most of which go through their text with many patterns."""
-OF_OURS = ("lore.distil.phrases",)
-"""Modules whose functions are given texts of the source alone."""
+INNER = ("lore.distil.phrases", "lore.ranking.claims.")
+"""Modules whose functions are given texts of the source, or parts of one sentence."""
 SENTENCES = {module: sentences.LONGEST for module in ("lore.distil.cues", "lore.distil.momentary")}
 """Modules whose functions see one sentence at a time, and its most characters."""
 ARGUMENTS: dict[Any, Any] = {float: 1.7e9, int: 100, bool: True, "role": "user"}
@@ -375,7 +382,7 @@ def functions() -> list[Pure]:
     """All public functions of the pure modules that need texts and numbers and nothing else."""
     found: dict[int, Pure] = {}
     for module in modules():
-        if module.__name__.startswith(PURE) and module.__name__ not in OF_OURS:
+        if module.__name__.startswith(PURE) and not module.__name__.startswith(INNER):
             for name, value in vars(module).items():
                 if inspect.isfunction(value) and value.__module__ == module.__name__ and name[0] != "_":
                     kinds = _needed(value)

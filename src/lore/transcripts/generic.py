@@ -42,9 +42,9 @@ _ASIDE = r"(?:[ \t]*\([^()\n]{1,80}\))?"
 _STYLES = [
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
-        rf"#{{1,6}}[ \t]+[*_]{{0,3}}{_NAME}{_ASIDE}:?[*_]{{0,3}}{_ASIDE}:?[ \t]*(?P<rest>)",
-        rf"[*_]{{2,3}}{_NAME}{_ASIDE}:?[*_]{{2,3}}{_ASIDE}(?:(?<=:[*_]{{2}})|:|[ \t]*$)[ \t]*(?P<rest>.*)",
-        rf"{_NAME}{_ASIDE}:[ \t]*(?P<rest>.*)",
+        rf"#{{1,6}}[ \t]+[*_]{{0,3}}{_NAME}{_ASIDE}:?[*_]{{0,3}}{_ASIDE}:?[ \t]*+(?P<rest>)",
+        rf"[*_]{{2,3}}{_NAME}{_ASIDE}:?[*_]{{2,3}}{_ASIDE}(?:(?<=:[*_]{{2}})|:|[ \t]*$)[ \t]*+(?P<rest>.*)",
+        rf"{_NAME}{_ASIDE}:[ \t]*+(?P<rest>.*)",
     )
 ]
 """How speakers are named: by a heading, in bold, or plainly. A text keeps to one of these."""
