@@ -95,7 +95,7 @@ async def _heard(lore: Lore, surface: Surface, era: str) -> dict[str, Any]:
         await SocketStream.from_socket(far) as served,
         anyio.create_task_group() as tasks,
     ):
-        with Offer(lore, [surface], Workers(), Audience()) as offer:
+        with Offer(lore, [surface], Workers(), Audience(), 0) as offer:
             tasks.start_soon(Speech(served).run, offer.server, anyio.Event())
             for method, request in _requests(era):
                 await client.send(request)

@@ -11,6 +11,7 @@ import pytest
 from bench.retrieval.ablation import ablated
 from bench.retrieval.surfaces import CALLS
 from lore.ranking.policy import policy_named
+from lore.transcripts.sources import SOURCES
 
 ROOT = Path(__file__).parent.parent
 SECONDS = 550.0
@@ -290,3 +291,17 @@ def test_digest_keeps_a_rule_and_finds_it_in_the_gold(tmp_path: Path) -> None:
         0,
         0,
     )
+
+
+def test_fuzz_finds_no_crash_no_hang_and_no_frame_without_an_answer(tmp_path: Path) -> None:
+    report = tmp_path / "fuzz.json"
+    small = ("--calls", "100", "--surfaces", "typed", "--lines", "900", "--seed", "3")
+    run("bench.fuzz", *small, "--json", str(report))
+    figures = json.loads(report.read_text())
+    typed = figures["calls"]["typed"]
+    assert typed["calls"] == 100
+    assert typed["frames"] > 0
+    assert typed["unanswered"] == []
+    assert {"done", "refused", "error -32700"} <= typed["outcomes"].keys()
+    assert SOURCES.keys() <= figures["lines"].keys()
+    assert all(one["turns"] and not one["crashes"] for one in figures["lines"].values())

@@ -108,8 +108,9 @@ class Sleeping(Tuning):
 class Config(Sleeping):
     """Every setting. A field `x` is `x` in the file and `LORE_X` in the environment.
 
-    idle_minutes: after so many without a question the daemon dozes. ingest_sources: whose transcripts it
-    reads, comma-separated. ingest_paused: none for now. ingest_poll_seconds: how often it looks unasked.
+    idle_minutes: after so many without a question the daemon dozes. request_seconds: limit of one call of an
+    agent; 0: none. ingest_sources: whose transcripts it reads, comma-separated. ingest_paused: none for now.
+    ingest_poll_seconds: how often it looks unasked.
     warnings: names in the file or the environment that Lore ignores, one sentence each; not a setting.
     """
 
@@ -120,6 +121,7 @@ class Config(Sleeping):
     surfaces: str = "tree"
     embedding_model: str = "gte-small"
     idle_minutes: float = 10.0
+    request_seconds: float = 50.0
     ingest_sources: str = "all"
     ingest_paused: bool = False
     ingest_poll_seconds: float = 30.0

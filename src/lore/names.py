@@ -35,7 +35,7 @@ VERBS = frozenset(
 
 _WORD = re.compile(r"[^\W_]+")
 _LABEL = re.compile(r"\A[^\W\d_][\w.'’ -]{0,40}: ")
-_ASIDE = re.compile(r"\s*\([^()]*\)\s*\Z")
+_ASIDE = re.compile(r"\([^()]*\)\s*\Z")
 _VERB = re.compile(rf"(?<![^\W_])(?:{'|'.join(sorted(VERBS))})(?![^\W_])", re.IGNORECASE)
 _OPENING_ENDS = re.compile(r"[(\n]|(?<=[^\W\d_]{3}[.!?])\s")
 """What ends the first sentence, or interrupts it; an abbreviation such as St. does not."""
@@ -147,7 +147,7 @@ def _of_heading(heading: str) -> list[str]:
     """Of a title: as it is, without an aside in parentheses, and without what follows a comma."""
     if heading.rstrip().endswith((".", "!", "?", ":", "…")):
         return []
-    bare = _ASIDE.sub("", heading)
+    bare = _ASIDE.sub("", heading).rstrip()
     parts = dict.fromkeys((heading, bare, bare.partition(",")[0]))
     return [name for part in parts if (name := _name(words_of(part)))]
 

@@ -15,9 +15,9 @@ _WORD = re.compile(r"[^\W_]+")
 _SENTENCE_ENDS = (".", "!", "?", "。", "！", "？")
 _NAME = re.compile(
     r"""
-    \b\d+(?:[.,]\d+)*\s?(?:%|(?:ns|µs|us|ms|s|min|h|d|[kmgt]i?b|k|px|mm|cm|m|km|g|kg|hz|[kmg]hz|€|usd|eur)\b)
+    \b\d+(?:[.,]\d+){0,8}\s?(?:%|(?:ns|µs|us|ms|s|min|h|d|[kmgt]i?b|k|px|mm|cm|m|km|g|kg|hz|[kmg]hz|€|usd|eur)\b)
     | \b[^\W_]+(?:[_.][^\W_]+)+                             # identifiers: snake_case, file.py, 1.2.3
-    | \b(?:[A-Z][\w'-]*[ \t]+)+[A-Z][\w'-]*                 # Several Capitalised Words
+    | \b(?:[A-Z][\w'-]{0,60}[ \t]+)+[A-Z][\w'-]*            # Several Capitalised Words
     | \b(?:[a-z0-9]+[A-Z]\w*|[A-Z]+[a-z0-9]+[A-Z]\w*|[A-Z][A-Z0-9]+)\b  # mixedCase, MixedCase, ACRONYM
     | (?<=[\w,;:][ ])[A-Z]\w+                               # Capitalised within a sentence
     """,

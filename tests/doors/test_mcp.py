@@ -184,7 +184,7 @@ from lore.embed.onnx import OnnxEmbedder
 from lore.surfaces import SURFACES
 lore = wire(load(data_dir=sys.argv[1]), embedder=OnnxEmbedder(pathlib.Path("nowhere")), patient=False)
 lore.background.start()
-anyio.run(over_stdio, Offer(lore, list(SURFACES.values()), Workers(), Audience()).server)
+anyio.run(over_stdio, Offer(lore, list(SURFACES.values()), Workers(), Audience(), 0).server)
 """
 
     async def story() -> None:

@@ -1,6 +1,7 @@
 """Codex's rollouts: both forms of history, forks, subagents, and files that something happened to."""
 
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -540,3 +541,17 @@ def test_memory_stays_small_however_long_a_session_is() -> None:
         for line in lines(*told):
             reader.read(number + 1, line)
     assert len(json.dumps(reader.state)) < LONGEST_WAITING + 200_000
+
+
+def test_a_name_that_tells_an_absurd_time_tells_none() -> None:
+    """In a fork the name of its parent's turn tells when that was; no calendar has the year 10874."""
+    absurd = "ffb9f83e-c9bf-7000-8000-000000000001"
+    said_then = item("UserMessage", absurd, id="u", content=[{"type": "text", "text": "hello"}])
+    told = lines(meta(SESSION), meta(FORKS_FORK), said_then)
+    [turn] = turns(said(told))
+    assert turn.at is None or datetime.fromtimestamp(turn.at, UTC)
+
+
+@pytest.mark.parametrize("told", [9e14, -9e14, "9999-12-31T23:59:59-12:00", "0001-01-01T00:00:00+12:00"])
+def test_a_time_outside_of_the_calendar_is_none(told: object) -> None:
+    assert words.moment(told) is None

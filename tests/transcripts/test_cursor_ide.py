@@ -141,11 +141,12 @@ def test_composers_come_in_batches_and_only_what_changed(db: apsw.Connection) ->
         "INSERT INTO cursorDiskKV VALUES ('composerData:c8', CAST(x'7BFF' AS TEXT)),"
         " ('composerData:c9', NULL)"
     )
+    put(db, "c91", {"name": "tells nonsense", "lastUpdatedAt": "half an emoji \ud83d"}, {})
     keys, after = list[str](), ""
     while batch := composers(db, since=3, after=after, limit=2):
         assert len(batch) <= 2
         keys += [after := str(row[0]) for row in batch]
-    assert [key.removeprefix("composerData:") for key in keys] == ["c3", "c4", "c7", "c8", "c9"]
+    assert [key.removeprefix("composerData:") for key in keys] == ["c3", "c4", "c7", "c8", "c9", "c91"]
 
 
 def test_both_statements_use_the_index(db: apsw.Connection) -> None:

@@ -9,6 +9,8 @@ from lore.distil.base import Spoken
 from lore.distil.phrases import within
 
 LONGEST, LONGEST_ERROR = 140, 100
+LONGEST_READ = 1_000
+"""Characters of a line that are looked at."""
 SOON = 4
 """Within so many turns a command that works takes the place of one that failed."""
 
@@ -113,7 +115,7 @@ def line_of(turn: Spoken) -> str:
     """What was typed, without changes of folder and cuts of the output; empty if it is no short command."""
     if turn.role != "tool" or not _SHELL.search(turn.tool):
         return ""
-    first = turn.text[:1_000].partition("\n")[0].removeprefix(f"{turn.tool}:").strip()
+    first = turn.text[:LONGEST_READ].partition("\n")[0].removeprefix(f"{turn.tool}:").strip()
     line = _PREFIX.sub("", first)
     while (shorter := _SUFFIX.sub("", line)) != line:
         line = shorter
@@ -131,7 +133,7 @@ def _after(before: tuple[Spoken, str], command: Command) -> Command:
     """With the failure before it, if that was the fault of the command and not of the code."""
     turn, line = before
     output = turn.text.partition("\n")[2]
-    told = [line.strip() for line in output.splitlines() if _MISUSED.search(line)]
+    told = [line.strip() for line in output.splitlines() if _MISUSED.search(line[:LONGEST_READ])]
     if line == command.line or not (told or line.split()[0] != command.line.split()[0]):
         return command
     why = told[0].removeprefix("error: ")[:LONGEST_ERROR].rstrip(" .") if told else ""

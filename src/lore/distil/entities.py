@@ -16,10 +16,10 @@ _FLAG = re.compile(r"(?<!\S)--?[a-zA-Z][\w-]*")
 _PACKAGE = re.compile(
     r"\b(?:pip3?|uv|npm|pnpm|yarn|bun|cargo|poetry|brew|gem)\s+(?:add|install|i)\s+([@a-z][\w/-]{2,})"
 )
-_SEVERAL = re.compile(r"(?<=[\w,;:)] )([A-Z][\w'’-]*[a-z]+(?: [A-Z][\w'’-]*[a-z]+)+)")
+_SEVERAL = re.compile(r"(?<=[\w,;:)] )([A-Z][\w'’-]{0,40}[a-z](?: [A-Z][\w'’-]{0,40}[a-z])+)")
 _SHAPES: tuple[tuple[float, re.Pattern[str]], ...] = (
     (3.0, re.compile(r"`([^`\s]{2,60})`")),
-    (3.0, re.compile(r"(?<![\w/.:-])((?:~|\.{1,2})?/?(?:[\w.@-]+/)+[\w.@-]*\w)")),
+    (3.0, re.compile(r"(?<![\w/.:@-])((?:~|\.{1,2})?/?(?:[\w.@-]+/)+[\w.@-]*\w)")),
     (2.5, re.compile(r"(?<![\w.@/-])([\w-]+\.(?:[a-z]{1,4}\d?|toml|yaml|json|lock|conf))(?![\w/.(])")),
     (2.5, re.compile(r"(?<![\w.])([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*\(\))")),
     (2.0, re.compile(r"(?<![\w.])([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+)(?![\w(])")),
@@ -27,7 +27,7 @@ _SHAPES: tuple[tuple[float, re.Pattern[str]], ...] = (
     (2.0, re.compile(r"\b([a-z]+[A-Z]\w*|[A-Z]+[a-z0-9]+[A-Z]\w*)\b")),
     (2.0, _PACKAGE),
     (1.5, re.compile(r"[\"“«]([^\"“”«»\n]{3,40})[\"”»]")),
-    (1.5, re.compile(r"\b([A-Z]{2,}[A-Z0-9]*(?:-\d+)?)\b")),
+    (1.5, re.compile(r"\b([A-Z]{2}[A-Z0-9]*(?:-\d+)?)\b")),
     (1.5, _SEVERAL),
 )
 _SINGLE = re.compile(r"(?<=[\w,;:)] )([A-Z][a-z][\w-]+)")

@@ -4,16 +4,14 @@ import re
 
 from lore.text import STOP_WORDS, words
 
-_SEPARATOR = re.compile(r"\s*\n\s*|\s+\|\s+")
-
 
 def alternatives(table: str) -> str:
     """A pattern for any of the phrases, which are parted by line ends or by a bar between spaces.
 
     A space stands for any white space; an apostrophe for both of its forms, and for none.
     """
-    phrases = (phrase.strip() for phrase in _SEPARATOR.split(table.strip()))
-    told = (phrase.replace("'", "['’]?").replace(" ", r"\s+") for phrase in phrases if phrase)
+    phrases = (phrase.strip() for line in table.splitlines() for phrase in line.split(" | "))
+    told = (phrase.replace("'", "['’]?").replace(" ", r"\s++") for phrase in phrases if phrase)
     return "(?:" + "|".join(told) + ")"
 
 

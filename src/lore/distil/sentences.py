@@ -17,7 +17,7 @@ SHORT_LINE = 60
 """Characters: a line that was wrapped is longer."""
 
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})")
-_HEADING = re.compile(r"^#{1,6}\s+(.*?)\s*#*$")
+_HEADING = re.compile(r"^#{1,6}\s+(.*)$")
 _ITEM = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?(.*)$")
 _CODE = re.compile(r"`[^`\n]+`")
 _LINK = re.compile(r"!?\[([^\[\]\n]{0,200})\]\([^()\s]{0,500}\)")
@@ -50,8 +50,9 @@ _POLITE = re.compile(
         cool | perfect | awesome | excellent | got it | understood | noted | done
         thanks?(?: you)?(?: a lot| so much)? | cheers | found it | agreed
         (?:great|good) (?:question|point|catch|idea|choice|news) | makes sense
-        you(?:'re| are) (?:absolutely |totally )?right | sorry(?: (?:about|for) [^.,!]*)? | my (?:bad|mistake)
-        i see | (?:my )?(?:guy|friend|man|mate|bro|dude|buddy) | nah | hi | hello | hey(?: there)? | yes
+        you(?:'re| are) (?:absolutely |totally )?right | sorry(?: (?:about|for) [^.,!]{0,80})?
+        my (?:bad|mistake) | i see | (?:my )?(?:guy|friend|man|mate|bro|dude|buddy) | nah | hi | hello
+        hey(?: there)? | yes
         yeah | yep | right | exactly | correct | well | so | and
         but | also | btw | by the way | oh | hm+ | ah | then | ah right | oh right | ok (?:so|then)
         (?:good )?morning | bonjour | that's (?:ok|okay|fine|good|great|right) | moin | hallo
@@ -131,7 +132,8 @@ def _blocks(text: str) -> Iterator[str]:
             lead = "" if paragraph or items else lead
             paragraph, items = [], []
         if heading:
-            lead = heading.group(1) if _LEADS.match(heading.group(1)) else ""
+            title = heading.group(1).rstrip("#").rstrip()
+            lead = title if _LEADS.match(title) else ""
         elif line.strip():
             paragraph.append(line.strip())
     yield from _introduced(lead, " ".join(paragraph), items)

@@ -157,7 +157,8 @@ class Clients:
         lore = await self._lore_of(client)
         self._lore.background.sweep_also(client.config.namespace, client.config)
         await anyio.to_thread.run_sync(take_over, lore, client.config, surfaces)
-        with Offer(lore, surfaces, self._workers, self._audience) as offer:
+        seconds = client.config.request_seconds
+        with Offer(lore, surfaces, self._workers, self._audience, seconds) as offer:
             repeatable = {"repeatable": ",".join(offer.repeatable)}
             await stream.send(said("welcome", _self() | repeatable | _warnings(client)))
             speech = RelayedSpeech(stream, rest, lambda message: self._followed(client, message))

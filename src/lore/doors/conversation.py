@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from lore.doors.early import Early
+from lore.doors.envelope import Refused, read
 from lore.doors.hello import OPENING, heard
 from lore.doors.place import Line
 
@@ -56,6 +57,7 @@ class Conversation:
         self._greeted = False
         self._initialized = b""
         self._watched: dict[str, Request] = {}
+        self._refused: list[tuple[str, bytes]] = []  # keys and answers, until the daemon has answered
         self._news: list[bytes] = []
 
     @property
@@ -70,33 +72,42 @@ class Conversation:
 
     def follow(self, from_agent: bool, lines: bytes) -> None:
         """Take note of whole lines."""
-        for line in lines.splitlines(keepends=True):
-            if line.startswith(OPENING):
-                self._begun(heard(line)[1]["id"])
-                continue
-            try:
-                message = json.loads(line)
-            except ValueError:
-                continue  # nobody will answer it
-            if isinstance(message, dict):
-                self._follow(from_agent, line, message)
+        for line in filter(bytes.strip, lines.split(b"\n")):
+            if from_agent:
+                self._heard(line)
+            elif line.startswith(OPENING):
+                self._begun(heard(line + b"\n")[1]["id"])
+            else:
+                self._told(line)
+
+    def _heard(self, line: bytes) -> None:
+        """A line of the agent."""
+        try:
+            message = read(line)
+        except Refused as refused:
+            self._refused.append((_key(refused.id), refused.answer))
+            return
+        method = message.get("method")
+        if method is not None and "id" in message:
+            self._asked(Request(line + b"\n", message))
+        elif method == "notifications/initialized":
+            self._initialized = line + b"\n"
+        elif method == "notifications/cancelled":
+            self._open.pop(_key(_parameters(message).get("requestId")), None)
+
+    def _told(self, line: bytes) -> None:
+        """A line of the daemon."""
+        try:
+            message = json.loads(line)
+        except (ValueError, RecursionError):  # the agent judges it
+            return
+        if isinstance(message, dict) and "method" not in message:
+            self._answered(_key(message.get("id")))
 
     def _begun(self, key: str) -> None:
         if key in self._open:
             request = self._open[key]
             self._open[key] = request._replace(begun=True, tries=request.tries + 1)
-
-    def _follow(self, from_agent: bool, line: bytes, message: dict[str, Any]) -> None:
-        method, id = message.get("method"), message.get("id")
-        if not from_agent:
-            if method is None:
-                self._answered(_key(id))
-        elif method is not None and id is not None:
-            self._asked(Request(line, message))
-        elif method == "notifications/initialized":
-            self._initialized = line
-        elif method == "notifications/cancelled":
-            self._open.pop(_key(_parameters(message).get("requestId")), None)
 
     def _asked(self, request: Request) -> None:
         self._open[_key(request.message["id"])] = request
@@ -112,6 +123,15 @@ class Conversation:
         request = self._open.pop(key, None)
         if request is not None and request.method == "initialize":
             self._greeted = True
+        if request is None:
+            answered = next((one for one in self._refused if one[0] == key), None)
+            if answered is not None:
+                self._refused.remove(answered)
+
+    def refuse(self) -> None:
+        """Answer the lines that are no messages and that no daemon has answered."""
+        self._news += [answer for _, answer in self._refused]
+        self._refused = []
 
     def answer_early(self, early: Early) -> None:
         """Answer the open requests that need no daemon."""
@@ -124,6 +144,7 @@ class Conversation:
     # --- going on
     def interrupted(self, repeatable: str) -> None:
         """The daemon has ended. repeatable: the names of the tools that may be called twice."""
+        self.refuse()
         tools = set(repeatable.split(","))
         for key, request in list(self._open.items()):
             safe = request.method != CALL or request.what in tools
@@ -185,7 +206,8 @@ def _excuse(request: Request, text: str) -> bytes:
     answer: dict[str, Any] = {"jsonrpc": "2.0", "id": request.message["id"]}
     if request.method == CALL:
         result: dict[str, Any] = {"content": [{"type": "text", "text": text}], "isError": True}
-        if MODERN in _parameters(request.message).get("_meta", {}):
+        meta = _parameters(request.message).get("_meta")
+        if isinstance(meta, dict) and MODERN in meta:
             result["resultType"] = "complete"
         answer["result"] = result
     else:

@@ -7,10 +7,10 @@ import signal
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from types import FrameType
 
 import anyio
-import anyio.to_thread
 from anyio.streams.file import FileReadStream, FileWriteStream
 from anyio.streams.stapled import StapledByteStream
 from mcp import MCPError
@@ -28,6 +28,7 @@ from mcp_types import Tool as OfferedTool
 
 from lore.config import Config
 from lore.connecting import wire
+from lore.doors.deadline import Late, within
 from lore.doors.speech import Speech
 from lore.doors.watching import Audience, Watching
 from lore.engine import Lore
@@ -44,6 +45,16 @@ READING, WRITING = 2, 2
 """How many calls are worked on at a time, of all clients: more would only fight for the interpreter."""
 CONVERSATION = ("threadId", "ai.opencode/sessionID")
 """Where Codex and OpenCode tell in a call's `_meta` which conversation it belongs to."""
+
+UNFINISHED = "{what} took longer than {seconds:g} seconds and was given up. Ask for less, or try again later."
+UNKNOWN = (
+    "{what} has not ended after {seconds:g} seconds. It may still be done: look for the result before you try"
+    " again."
+)
+NOT_BEGUN = (
+    "{what} was not begun within {seconds:g} seconds: Lore is busy with other requests. Nothing was done; try"
+    " again later."
+)
 
 logger = logging.getLogger(__name__)
 
@@ -64,7 +75,7 @@ def serve(config: Config) -> None:
     take_over(lore, config, surfaces)
     lore.background.start()
     try:
-        with Offer(lore, surfaces, Workers(), Audience()) as offer:
+        with Offer(lore, surfaces, Workers(), Audience(), config.request_seconds) as offer:
             anyio.run(over_stdio, offer.server)
     finally:
         lore.close()
@@ -99,15 +110,30 @@ class Workers:
         self._reading = anyio.CapacityLimiter(READING)
         self._writing = anyio.CapacityLimiter(WRITING)
 
-    async def call(self, tool: Tool, lore: Lore, arguments: dict[str, object]) -> CallToolResult:
-        limiter = self._reading if tool.read_only else self._writing
-        return await anyio.to_thread.run_sync(_called, tool, lore, arguments, limiter=limiter)
+    async def call(
+        self, tool: Tool, lore: Lore, arguments: dict[str, object], seconds: float
+    ) -> CallToolResult:
+        """The answer of a tool, or an error after `seconds`, of which 0 means no limit."""
+        turns = self._reading if tool.read_only else self._writing
+        try:
+            return await within(seconds, turns, partial(_called, tool, lore, arguments))
+        except Late as late:
+            text = (UNFINISHED if tool.read_only else UNKNOWN) if late.begun else NOT_BEGUN
+            return _refused(text.format(what=tool.name, seconds=seconds))
 
 
 class Offer:
     """Surfaces offered to one client over MCP; both protocol eras are the SDK's business."""
 
-    def __init__(self, lore: Lore, surfaces: Sequence[Surface], workers: Workers, audience: Audience) -> None:
+    def __init__(
+        self,
+        lore: Lore,
+        surfaces: Sequence[Surface],
+        workers: Workers,
+        audience: Audience,
+        request_seconds: float,
+    ) -> None:
+        self._request_seconds = request_seconds
         self._lore = lore
         self._surfaces = surfaces
         self._workers = workers
@@ -117,7 +143,7 @@ class Offer:
         }
         self._turns = anyio.CapacityLimiter(AT_ONCE)
         resources = {uri: resource for surface in surfaces for uri, resource in surface.resources.items()}
-        self._watching = Watching(lore, resources) if resources else None
+        self._watching = Watching(lore, resources, request_seconds) if resources else None
         self.server = self._server()
 
     @property
@@ -161,7 +187,7 @@ class Offer:
     async def call_tool(self, context: ServerRequestContext, params: CallToolRequestParams) -> CallToolResult:
         """Answer one call of a client."""
         if params.name not in self._tools and any(surface.drop_in for surface in self._surfaces):
-            return CallToolResult(content=[TextContent(text=unknown_tool(params.name))], is_error=True)
+            return _refused(unknown_tool(params.name))
         if params.name not in self._tools:
             message = f"unknown tool {preview(params.name, 80)!r}; known: {listed(self._tools)}"
             raise MCPError(INVALID_PARAMS, message)
@@ -171,7 +197,8 @@ class Offer:
             asked = replace(asked, conversation=conversation)
         before = asked.changed_at if self._audience else None
         async with self._turns:
-            result = await self._workers.call(tool, asked, params.arguments or {})
+            arguments = params.arguments or {}
+            result = await self._workers.call(tool, asked, arguments, self._request_seconds)
         if self._audience and asked.changed_at != before:
             await self._audience.tell()
         return result
@@ -182,10 +209,14 @@ def _called(tool: Tool, lore: Lore, arguments: dict[str, object]) -> CallToolRes
     try:
         reply = tool(lore, arguments)
     except LoreError as error:
-        return CallToolResult(content=[TextContent(text=str(error))], is_error=True)
+        return _refused(str(error))
     return CallToolResult(
         content=[TextContent(text=text) for text in reply.blocks()], structured_content=dict(reply.data)
     )
+
+
+def _refused(why: str) -> CallToolResult:
+    return CallToolResult(content=[TextContent(text=why)], is_error=True)
 
 
 @functools.cache

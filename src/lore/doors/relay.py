@@ -10,6 +10,7 @@ import sys
 from importlib import import_module
 
 from lore.doors.attempt import Attempt, Trouble
+from lore.doors.framing import LONGEST_LINE, Lines
 from lore.doors.hello import OPENING
 from lore.doors.place import Line, Place
 from lore.environment import folder, session, variables
@@ -65,7 +66,7 @@ class Relay:
         self._fields = fields
         self._stdin = stdin
         self._stdout = stdout
-        self._half = b""  # of a line of the agent's
+        self._split = Lines(LONGEST_LINE)  # of the agent
         self._to_agent = bytearray()
         self._to_daemon = bytearray()
         self._unread: list[tuple[bool, bytes]] = []  # whole lines: the agent's (True) and the daemon's
@@ -94,7 +95,7 @@ class Relay:
         Neither side is waited for: an agent may ask a great deal before it reads the first answer.
         """
         line.setblocking(False)
-        half, listens = b"", self._sent(line)  # the agent may have gone while there was no line
+        split, listens = Lines(), self._sent(line)  # the agent may have gone while there was no line
         while True:
             reading: list[int | Line] = [line, self._stdin] if listens and not self._agent_gone else [line]
             writing = [self._stdout] if self._to_agent else []
@@ -112,17 +113,18 @@ class Relay:
                 data = _received(line)
                 if not data:
                     break
-                lines, half = _whole(half + data)
-                self._tell(lines)
+                self._tell(split.feed(data)[0])
         self._to_daemon.clear()
         line.setblocking(True)
         self._flush()
 
     def _from_agent(self) -> bytes:
-        """The whole lines that have come; at the end also one that was not ended."""
+        """The whole lines that have come; at the end also one that was not ended. Longer ones are refused."""
         data = self._stdin.recv(CHUNK) if isinstance(self._stdin, Line) else os.read(self._stdin, CHUNK)
         self._agent_gone = not data
-        lines, self._half = _whole(self._half + (data or (b"\n" if self._half else b"")))
+        lines, cut = self._split.feed(data or (b"\n" if self._split.pending else b""))
+        for line in cut:
+            self._say(import_module("lore.doors.envelope").refusal(line))
         if lines:
             self._note(True, lines)
         return lines
@@ -294,6 +296,7 @@ class Relay:
             self._pass_on()
         if self._stdin in ready and self._from_agent():
             conversation = self._conversation()
+            conversation.refuse()
             if self._early is not None:
                 conversation.answer_early(self._early)
             self._say(conversation.news())
@@ -305,12 +308,6 @@ def _received(line: Line) -> bytes:
         return line.recv(CHUNK)
     except OSError:
         return b""
-
-
-def _whole(data: bytes) -> tuple[bytes, bytes]:
-    """The whole lines, and the beginning of the next."""
-    end = data.rfind(b"\n") + 1
-    return data[:end], data[end:]
 
 
 def main() -> int:

@@ -19,9 +19,10 @@ from mcp_types import (
 )
 from pydantic import ValidationError
 
+from lore.doors.envelope import Refused, read
+from lore.doors.framing import LONGEST_LINE, Lines
 from lore.doors.hello import said
 
-LONGEST_LINE = 64 << 20
 FINISH_SECONDS = 10.0
 """How long what has begun may take when the end has come."""
 ENDLESS = "subscriptions/listen"
@@ -32,19 +33,19 @@ logger = logging.getLogger(__name__)
 GONE = (anyio.BrokenResourceError, anyio.ClosedResourceError, anyio.EndOfStream)
 
 
-async def lines(stream: ByteStream, read: bytes = b"") -> AsyncIterator[bytes]:
-    """The lines of a stream, as long as it lasts; what has no end is no line."""
-    buffer = read
+async def lines(stream: ByteStream, data: bytes = b"") -> AsyncIterator[bytes]:
+    """The lines of a stream, as long as it lasts; a line that is too long comes as a `Cut`.
+
+    data: the bytes that were received already. Empty lines are left out, and a last one without an end.
+    """
+    split = Lines(LONGEST_LINE)
     while True:
-        *whole, buffer = buffer.split(b"\n")
-        for line in whole:
+        whole, cut = split.feed(data)
+        for line in [*cut, *whole.split(b"\n")]:
             if line.strip():
                 yield line
-        if len(buffer) > LONGEST_LINE:
-            logger.warning("a client sent a line of more than %d bytes", LONGEST_LINE)
-            return
         try:
-            buffer += await stream.receive()
+            data = await stream.receive()
         except GONE:
             return
 
@@ -70,10 +71,10 @@ class Speech:
                 async with anyio.create_task_group() as until:
                     until.start_soon(cancel_when, stopping, until.cancel_scope)
                     async for line in lines(self._stream, self._read):
-                        message = self._message(line)
                         with anyio.CancelScope(shield=True):
-                            await self._take_on(message)
-                            await inward.send(message)
+                            if message := await self._message(line):
+                                await self._take_on(message)
+                                await inward.send(message)
                     until.cancel_scope.cancel()
                 with anyio.move_on_after(FINISH_SECONDS):
                     await self._answered()
@@ -88,19 +89,24 @@ class Speech:
             tasks.start_soon(talk)
             await server.run(incoming, outgoing, server.create_initialization_options())
 
-    def _message(self, line: bytes) -> SessionMessage | Exception:
+    async def _message(self, line: bytes) -> SessionMessage | None:
+        """The message in a line; None if it is none, which is answered unless it is no request either."""
         try:
-            message = jsonrpc_message_adapter.validate_json(line, by_name=False)
+            message = jsonrpc_message_adapter.validate_python(read(line), by_name=False)
+        except Refused as refused:
+            await self.send(refused.answer)
+            return None
         except ValidationError as error:
-            return error
+            logger.info("a wrong notification or answer: %s", error)
+            return None
         self.hear(message)
         if isinstance(message, JSONRPCNotification) and message.method == "notifications/cancelled":
             self._close((message.params or {}).get("requestId"))
         return SessionMessage(message)
 
-    async def _take_on(self, message: SessionMessage | Exception) -> None:
+    async def _take_on(self, message: SessionMessage) -> None:
         """From now on we owe an answer."""
-        if isinstance(message, SessionMessage) and isinstance(message.message, JSONRPCRequest):
+        if isinstance(message.message, JSONRPCRequest):
             if message.message.method != ENDLESS:
                 self._open.add(message.message.id)
             await self.begin(message.message.id)
@@ -123,7 +129,8 @@ class Speech:
                 await self._stream.send(data)
 
     def _close(self, id: object) -> None:
-        self._open.discard(id)
+        if isinstance(id, str | int):
+            self._open.discard(id)
         if not self._open:
             self._settled.set()
 

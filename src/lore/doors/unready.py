@@ -104,7 +104,7 @@ class Unready:
         take_over(lore, config, self._surfaces)
         lore.background.start()
         self._lore = lore
-        return Offer(lore, self._surfaces, Workers(), Audience())
+        return Offer(lore, self._surfaces, Workers(), Audience(), config.request_seconds)
 
 
 def _known_surfaces(names: str) -> list[Surface]:

@@ -8,6 +8,7 @@ from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from lore import errors
+from lore.doors.framing import LONGEST_LINE, Cut
 from lore.doors.hello import LONGEST, OPENING, said
 from lore.doors.place import Line
 from lore.doors.spelling import fits, hints_of, spelled, understood
@@ -35,6 +36,8 @@ ERRORS: dict[str, type[LoreError]] = {
 # --- the daemon's end
 def answered(lore: "Lore", line: bytes) -> bytes:
     """Do what a line asks for; the line to answer with."""
+    if isinstance(line, Cut):
+        return spelled({"error": _told(Invalid(f"a line has at most {LONGEST_LINE:,} bytes"))})
     try:
         value = _done(lore, understood(line))
     except LoreError as error:

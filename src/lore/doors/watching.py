@@ -1,15 +1,15 @@
 """watching: what clients may read, and telling those who asked when it has changed, in both protocol eras."""
 
-import functools
 from collections.abc import Mapping
+from functools import partial
 
 import anyio
-import anyio.to_thread
 from mcp import MCPError
 from mcp.server import ServerRequestContext
 from mcp.server.session import ServerSession
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourceUpdated
 from mcp_types import (
+    INTERNAL_ERROR,
     INVALID_PARAMS,
     EmptyResult,
     ListResourcesResult,
@@ -23,11 +23,15 @@ from mcp_types import (
 )
 from mcp_types import Resource as OfferedResource
 
+from lore.doors.deadline import Late, within
 from lore.engine import Lore
 from lore.errors import LoreError
 from lore.surfaces.base import Resource
 from lore.surfaces.zod import unknown_resource
 from lore.text import preview
+
+READING = 2
+"""Resources that are read at a time for one client."""
 
 
 class Audience:
@@ -57,8 +61,11 @@ class Watching:
     Old clients subscribe by connection, new ones listen on a stream of their own.
     """
 
-    def __init__(self, lore: Lore, resources: Mapping[str, Resource]) -> None:
+    def __init__(self, lore: Lore, resources: Mapping[str, Resource], request_seconds: float) -> None:
+        """request_seconds: limit of one reading; 0: none."""
         self._lore = lore
+        self._request_seconds = request_seconds
+        self._turns = anyio.CapacityLimiter(READING)
         self._resources = resources
         self._bus = InMemorySubscriptionBus()
         self._sessions: dict[tuple[str, int], ServerSession] = {}
@@ -80,9 +87,14 @@ class Watching:
     ) -> ReadResourceResult:
         resource = self._known(str(params.uri))
         try:
-            text = await anyio.to_thread.run_sync(functools.partial(resource.read, self._lore))
+            text = await within(self._request_seconds, self._turns, partial(resource.read, self._lore))
         except LoreError as error:
             raise MCPError(INVALID_PARAMS, str(error)) from error
+        except Late as late:
+            why = (
+                f"{resource.uri} could not be read within {self._request_seconds:g} seconds; try again later"
+            )
+            raise MCPError(INTERNAL_ERROR, why) from late
         content = TextResourceContents(uri=resource.uri, mime_type=resource.mime_type, text=text)
         return ReadResourceResult(contents=[content])
 

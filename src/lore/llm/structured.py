@@ -23,7 +23,7 @@ PROBLEM_WIDTH = 200
 RETURNED = 6000
 """How much of its bad answer a model is shown again."""
 THOUGHTS = re.compile(r"\A\s*<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
-FENCED = re.compile(r"```[\w-]*[ \t]*\n(.*?)\n?[ \t]*```", re.DOTALL)
+FENCED = re.compile(r"```[\w-]*[ \t]*\n(.*?)```", re.DOTALL)
 
 Check = Callable[[Any], str | None]
 """What is wrong with data that has the right shape; None if nothing is."""

@@ -24,7 +24,8 @@ TELLS_TIME = re.compile(
     re.IGNORECASE,
 )
 """A text that tells a time; a number alone does not."""
-SENTENCE = re.compile(r"[^.!?？\n]*\w[^.!?？\n]*[.!?？]*")
+SENTENCE = re.compile(r"[^.!?？\n]+[.!?？]*")
+WORD = re.compile(r"\w")
 ADDRESSES = re.compile(r"\b(?:i|me|my|we|our|you|your|let['’]s)\b", re.IGNORECASE)
 """Somebody speaks to somebody; a bare subject, as one types it into a search box, does not."""
 ASKS = ("?", "？")
@@ -71,7 +72,8 @@ def asked(question: str, now: float) -> Asked:
         match.group().removesuffix("'s").removesuffix("’s").lower()
         for match in CAPITALISED.finditer(question)
     )
-    told = any(not sentence.endswith(ASKS) for sentence in SENTENCE.findall(question))
+    sentences = filter(WORD.search, SENTENCE.findall(question))
+    told = any(not sentence.endswith(ASKS) for sentence in sentences)
     return Asked(
         names=frozenset(names),
         about_time=ABOUT_TIME.search(question) is not None,

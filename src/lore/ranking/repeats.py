@@ -20,7 +20,7 @@ LONGEST_TURN, LONGEST_QUESTION = 8_000, 600
 SAME_QUESTION = 0.75
 """Share of words that two questions must have in common, of all words of both, to be the same."""
 
-_SENTENCE = re.compile(r"[.!?:;]+(?:\s+|$)|[。！？：；]+\s*|\n+")
+_SENTENCE = re.compile(r"(?<![.!?:;])[.!?:;]++(?:\s+|$)|[。！？：；]++\s*|\n+")
 _QUESTION = re.compile(
     r"(?:what|when|where|which|who|whom|whose|why|how|is|are|am|was|were|do|does|did|can|could|will|would"
     r"|should|has|have|had|may|shall|tell me|remind me|find|search|look|recall|check|please|do you)\b"

@@ -10,7 +10,7 @@ from lore.transcripts.base import Heading, Said, Turn
 
 NAME = "chatgpt"
 
-CITATION = re.compile("\ue200[^\ue201]*\ue201")
+CITATION = re.compile("\ue200[^\ue200\ue201]*\ue201")
 """Marks that only the page can show."""
 TO_EVERYBODY = ("all", "")
 

@@ -350,4 +350,4 @@ def _born(id: str) -> float | None:
         uuid = UUID(id)
     except ValueError:
         return None
-    return (uuid.int >> 80) / 1000 if uuid.version == 7 else None
+    return words.in_calendar((uuid.int >> 80) / 1000) if uuid.version == 7 else None

@@ -14,6 +14,7 @@ Row: TypeAlias = Sequence[object]
 COMPOSERS = """
     SELECT key, CAST(value AS BLOB), changed FROM (
         SELECT key, value, CASE WHEN json_valid(CAST(value AS TEXT))
+            AND json_type(CAST(value AS TEXT), '$.lastUpdatedAt') IN ('integer', 'real')
             THEN json_extract(CAST(value AS TEXT), '$.lastUpdatedAt') END AS changed
         FROM cursorDiskKV WHERE key >= 'composerData:' AND key < 'composerData;' AND key > :after
     ) WHERE changed IS NULL OR changed >= :since ORDER BY key LIMIT :limit

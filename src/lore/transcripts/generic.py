@@ -42,17 +42,17 @@ _ASIDE = r"(?:[ \t]*\([^()\n]{1,80}\))?"
 _STYLES = [
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
-        rf"#{{1,6}}[ \t]+[*_]{{0,3}}{_NAME}{_ASIDE}:?[*_]{{0,3}}{_ASIDE}:?[ \t]*(?P<rest>)",
-        rf"[*_]{{2,3}}{_NAME}{_ASIDE}:?[*_]{{2,3}}{_ASIDE}(?:(?<=:[*_]{{2}})|:|[ \t]*$)[ \t]*(?P<rest>.*)",
-        rf"{_NAME}{_ASIDE}:[ \t]*(?P<rest>.*)",
+        rf"#{{1,6}}[ \t]+[*_]{{0,3}}{_NAME}{_ASIDE}:?[*_]{{0,3}}{_ASIDE}:?[ \t]*+(?P<rest>)",
+        rf"[*_]{{2,3}}{_NAME}{_ASIDE}:?[*_]{{2,3}}{_ASIDE}(?:(?<=:[*_]{{2}})|:|[ \t]*$)[ \t]*+(?P<rest>.*)",
+        rf"{_NAME}{_ASIDE}:[ \t]*+(?P<rest>.*)",
     )
 ]
 """How speakers are named: by a heading, in bold, or plainly. A text keeps to one of these."""
 _HEADING = re.compile(r"#{1,6}[ \t]+(?P<title>\S.*)")
 _FENCE = re.compile(r"[ \t]{0,3}(```+|~~~+)")
 _FRONT = re.compile(r"\A---\n(?P<inside>.*?\n)?---[ \t]*(?:\n|\Z)", re.DOTALL)
-_TITLE = re.compile(r"^title:[ \t]*['\"]?(?P<title>.*?)['\"]?[ \t]*$", re.MULTILINE)
-_DATE = re.compile(r"^(?:date|created|created_at):[ \t]*['\"]?(?P<date>.*?)['\"]?[ \t]*$", re.MULTILINE)
+_TITLE = re.compile(r"^title:(?P<title>.*)$", re.MULTILINE)
+_DATE = re.compile(r"^(?:date|created|created_at):(?P<date>.*)$", re.MULTILINE)
 
 
 Line: TypeAlias = tuple[int, str, bool]
@@ -109,7 +109,7 @@ def prose(stream: BinaryIO, session: str) -> Iterator[Said]:
     front = _FRONT.match(text)
     inside = front.group("inside") or "" if front else ""
     dated = _DATE.search(inside)
-    at = words.moment(dated.group("date")) if dated else None
+    at = words.moment(_unquoted(dated.group("date"))) if dated else None
     written = list(_marked(text, front.end() if front else 0))
     if title := _title(inside, written):
         yield Heading(session=session, title=title)
@@ -186,10 +186,17 @@ def _marked(text: str, start: int) -> Iterator[Line]:
             fence = ""
 
 
+def _unquoted(value: str) -> str:
+    """A value of a front matter without the quotes around it."""
+    value = value.strip(" \t")
+    value = value[1:] if value.startswith(("'", '"')) else value
+    return value[:-1] if value.endswith(("'", '"')) else value
+
+
 def _title(front: str, written: Iterable[Line]) -> str:
     """The title of a text: told at its front, or its first heading unless that names a speaker."""
     if told := _TITLE.search(front):
-        return fields.text(told.group("title"))
+        return fields.text(_unquoted(told.group("title")))
     headings = (found for _, line, bare in written if bare and (found := _HEADING.fullmatch(line)))
     heading = next(headings, None)
     if not heading or any(style.fullmatch(heading.group()) for style in _STYLES):

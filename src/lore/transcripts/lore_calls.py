@@ -19,15 +19,18 @@ COMMON = frozenset("search read store update delete list_topics migrate".split()
 """Tools that other servers offer under the same name: these count only if the server's name is Lore's."""
 SERVERS = frozenset({"lore", "memory"})
 """Words in the name of a server that is Lore, or that Lore replaces."""
+LONGEST_NAME = 200
+"""Characters of a tool's name."""
 
 _NAME = re.compile(r"(?:(?P<server>.*?)[_\-:/.]+)?(?P<tool>" + "|".join(sorted(TOOLS)) + ")")
 _SHELL = re.compile(r"bash|shell|exec|terminal|command|zsh", re.IGNORECASE)
-_QUOTED = re.compile(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"")
+_QUOTED = re.compile(r"'[^']*(?:'|\Z)|\"(?:[^\"\\]|\\.)*+(?:\"|\Z)")
+"""A quoted argument; one that has no end on its line goes on to the end."""
 _LORE = re.compile(
-    r"""\s*(?:cd\s+[^;&|\n]+(?:&&|;)\s*)?   # cd folder &&
-    (?:\w+=\S*\s+)*                         # NAME=value
+    r"""\s*+(?:cd\s++[^;&|\n]++(?:&&|;)\s*+)?  # cd folder &&
+    (?:\w++=\S*+\s++)*+                        # NAME=value
     (?:uv\s+run\s+)?
-    (?:[\w.~-]*/)*lore(?:\.exe)?(?:\s[^;&\n]*)?(?:2?>&\d[^;&\n]*)*""",
+    (?:[\w.~-]*+/)*lore(?:\.exe)?(?:\s[^;&\n]*)?(?:>&\d[^;&\n]*)*""",
     re.VERBOSE,
 )
 
@@ -38,7 +41,7 @@ def is_lore_call(tool: str, text: str) -> bool:
     Clients name a tool after its server in different ways: `mcp__lore__search`, `mcp_lore_search`,
     `lore_search`. A shell command counts if it runs `lore` and nothing else.
     """
-    name = _NAME.fullmatch(tool.lower())
+    name = _NAME.fullmatch(tool.lower()) if len(tool) <= LONGEST_NAME else None
     if name:
         server = set(re.split(r"[^a-z0-9]+|_", name["server"] or ""))
         return name["tool"] not in COMMON or bool(server & SERVERS)

@@ -24,6 +24,9 @@ INJECTED = re.compile(
 INTERRUPTED = re.compile(r"^\[Request interrupted by user[^\]]*\]$")
 BASE64 = re.compile(r"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{200,}+={0,2}")
 
+YEAR_1, YEAR_10000 = -62_135_596_800, 253_402_300_800
+"""In seconds since 1970: the beginning and the end of the times that a date can tell."""
+
 
 def spoken(text: str) -> str:
     """What a person or a model really said, whole."""
@@ -79,12 +82,16 @@ def moment(told: object) -> float | None:
     if isinstance(told, bool):
         return None
     if isinstance(told, int | float):
-        seconds = told / 1000 if 1e11 < told < 1e15 else told
-        return float(seconds) if abs(seconds) < 1e12 else None
+        return in_calendar(told / 1000 if 1e11 < told < 1e15 else told)
     if not isinstance(told, str):
         return None
     try:
         at = datetime.fromisoformat(told)
-        return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
+        return in_calendar((at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp())
     except (ValueError, OverflowError):
         return None
+
+
+def in_calendar(seconds: float) -> float | None:
+    """Seconds since 1970 that lie in the years 1 to 9999; None otherwise."""
+    return float(seconds) if YEAR_1 <= seconds < YEAR_10000 else None

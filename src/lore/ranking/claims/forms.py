@@ -35,7 +35,7 @@ def read(text: str, *, opening: bool) -> list[Claim]:
 
 _SETTING = re.compile(r"^([A-Za-z][\w.\[\]-]*(?: [a-z][\w-]*){0,3}) ?(?:=|:) ?(\S.*)$")
 _COMPUTED = re.compile(r"[({\[,:?]$|\w\(")
-_PATH = re.compile(r"\w+(?:[._]\w+)+|[A-Z][A-Z0-9_]{2,}")
+_PATH = re.compile(r"\w+(?:\.\w+)+|\w[^\W_]*_\w+|[A-Z][A-Z0-9_]{2,}")
 
 
 def is_setting(line: str) -> bool:

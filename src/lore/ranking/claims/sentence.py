@@ -9,6 +9,8 @@ from lore.ranking.claims.words import ADDING, DOUBTFUL_OPENERS, DOUBTS, PASSING
 LONGEST_SENTENCE, LONGEST_LINE = 40, 400
 """In words and in characters: what is longer says several things."""
 LONGEST_TEXT = 20_000
+LONGEST_SHORTENED = 8
+"""Characters of an abbreviation, with its full stop and the character before it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +55,7 @@ _NOW = re.compile(r"\b(?:now|nowadays|these days|from now on)\b,? ?|^(?:Now|Nowa
 _STILL = re.compile(
     r"\b(?:currently|still|presently|at present|already|actually)\b,? ?|^(?:Currently|Actually),? "
 )
-_ASIDE = re.compile(r"\s*\([^()]*\)|\s*\[[^\[\]]*\]")
+_ASIDE = re.compile(r"\s?\([^()]*\)|\s?\[[^\[\]]*\]")
 LOWER = re.compile(r"(?<![\w'’.-])[a-z][a-z'’]*(?![\w-])")
 _CONTRACTED = re.compile(r"'(?:ll|d)\b")
 _PLANNED = re.compile(r"\b(?:is|are) planned for\b")
@@ -64,14 +66,14 @@ def sentences(text: str) -> list[str]:
     """The sentences and lines of a text, without bullets."""
     found: list[str] = []
     for line in text[:LONGEST_TEXT].splitlines():
-        open_end = ""
+        open_end: list[str] = []
         for piece in _END.split(_BULLET.sub("", line).strip()):
-            open_end = f"{open_end} {piece}".strip()
-            if not _SHORTENED.search(open_end):
-                found.append(open_end)
-                open_end = ""
-        found.append(open_end)
-    return [sentence for sentence in found if sentence]
+            open_end.append(piece)
+            if not _SHORTENED.search(piece[-LONGEST_SHORTENED:]):
+                found.append(" ".join(open_end))
+                open_end = []
+        found.append(" ".join(open_end))
+    return [sentence for sentence in map(str.strip, found) if sentence]
 
 
 def is_statement(line: str) -> bool:

@@ -1,0 +1,1 @@
+"""Hostile calls, frames and transcript lines, by chance but repeatable."""
