@@ -61,10 +61,12 @@ class Sweeping:
             self._go_on(self._left, now)
 
     def _begin(self, now: float) -> None:
-        if now < self._look_at or not self._tuning.suggest_interval_hours:
+        pause = self._tuning.suggest_interval_hours * 3600
+        if not pause or 0 < self._look_at - now <= self._tuning.suggest_poll_seconds:
             return
         self._look_at = now + self._tuning.suggest_poll_seconds
-        since = self._store.claim(self._errand, now, self._retry_at(now))
+        retry_at = self._retry_at(now)
+        since = self._store.claim(self._errand, now, retry_at, max(pause, retry_at - now))
         if since is not None:
             self._left = sweepable(self._store.reader(self._namespace), since - OVERLAP_SECONDS)
             self._done_at, self._begun_at = since, now
