@@ -6,9 +6,10 @@ import os
 import secrets
 import signal
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,8 @@ from lore.doors.speech import FINISH_SECONDS
 from lore.doors.state import State, write_whole
 from lore.engine import Lore
 from lore.environment import of_clients
-from lore.errors import LoreError, Unavailable
+from lore.errors import Unavailable
+from lore.supervision import Service, async_failure_of
 from lore.transcripts.sources import VARIABLES, chosen
 from lore.version import VERSION
 
@@ -43,6 +45,9 @@ LISTEN_EVERY_SECONDS = 2.0
 """How often it is looked whether a consolidation is due."""
 SPARED = 50
 """So many times as long as a look took passes before the next."""
+SHOWN = 20
+"""Of how many files that are passed over the status says the reason."""
+MORE = "more files"
 BACKLOG = 256
 MANY_FILES = 10_000
 OWNER = 0o600
@@ -101,6 +106,8 @@ class Daemon:
         ignore_list = config.data_dir / IGNORE_LIST
         self._gathering = Gathering(lore, wanted, Path.home(), of_clients(VARIABLES), ignore_list)
         self._nights = Nights(lore)
+        self._watcher = Service("reading transcripts")
+        self._consolidation = Service("consolidation")
         self._looking = not config.ingest_paused
         """Whether transcripts are being looked at, or were not yet."""
 
@@ -111,11 +118,11 @@ class Daemon:
         self._clients = Clients(self._lore, self._config, stopping, self.describe, token)
         async with anyio.create_task_group() as chores:
             chores.start_soon(_stop_on_signal, stopping)
-            chores.start_soon(self._rest, stopping)
-            chores.start_soon(self._gather)
-            chores.start_soon(self._consolidate)
+            chores.start_soon(self._supervised, Service("resting"), partial(self._rest, stopping))
+            chores.start_soon(self._supervised, self._watcher, self._gather)
+            chores.start_soon(self._supervised, self._consolidation, self._consolidate)
             self._state.begin()
-            chores.start_soon(self._tell_embedding)
+            chores.start_soon(self._supervised, Service("the status file"), self._tell_state)
             async with anyio.create_task_group() as connections:
                 await self._accept(connections, token, stopping)
                 logger.info("stopping: what has begun is finished")
@@ -135,17 +142,21 @@ class Daemon:
             await stopping.wait()
             accepting.cancel_scope.cancel()
 
+    async def _supervised(self, service: Service, work: Callable[[], Awaitable[None]]) -> None:
+        """Begin the work again whenever it fails, after a pause; none of it ends the daemon."""
+        while (error := await async_failure_of(work)) is not None:
+            self._looking &= service is not self._watcher
+            await anyio.sleep(service.failed(error))
+
     async def _gather(self) -> None:
         """Read on in the transcripts of agents, whenever they have written."""
         if self._config.ingest_paused:
             return
         async for _ in self._gathering.changes(self._config.ingest_poll_seconds):
             self._looking = True
-            try:
-                await self._read_on()
-            except OSError as trouble:  # a full disk must not end the daemon
-                logger.warning("transcripts will be read later: %s", trouble)
+            await self._read_on()
             self._looking = False
+            self._watcher.works()
 
     async def _read_on(self) -> None:
         if changed := await anyio.to_thread.run_sync(self._gathering.changed):
@@ -159,21 +170,29 @@ class Daemon:
         """Digest what was read and put the trees in order, whenever that is due."""
         while self._nights.wanted:
             began = anyio.current_time()
-            try:
-                if await anyio.to_thread.run_sync(self._nights.due):
-                    with self._state.doing("consolidating"):
-                        await anyio.to_thread.run_sync(self._nights.sleep)
-                    began = anyio.current_time()
-            except (LoreError, OSError) as trouble:
-                logger.warning("consolidation waits: %s", trouble)
+            if await anyio.to_thread.run_sync(self._nights.due):
+                with self._state.doing("consolidating"):
+                    await anyio.to_thread.run_sync(self._nights.sleep)
+                began = anyio.current_time()
+            self._consolidation.works()
             await anyio.sleep(max(LISTEN_EVERY_SECONDS, SPARED * (anyio.current_time() - began)))
 
-    async def _tell_embedding(self) -> None:
-        """Say in the status file how far the background is with a backlog."""
+    async def _tell_state(self) -> None:
+        """Say in the status file how far the background is with a backlog, and what is in trouble."""
         while True:
-            with suppress(OSError):  # a full disk must not end the daemon
-                self._state.embeds(self._lore.background.embedding)
+            self._state.embeds(self._lore.background.embedding)
+            self._state.suffers(self._troubles())
             await anyio.sleep(LOOK_EVERY_SECONDS)
+
+    def _troubles(self) -> dict[str, str]:
+        """What does not work at present, and why: services of the daemon, then files that it passes over."""
+        services = (self._watcher, self._lore.background.service)
+        failing = {service.name: service.trouble for service in services if service.trouble}
+        if trouble := self._consolidation.trouble or self._nights.trouble:
+            failing[self._consolidation.name] = trouble
+        files = sorted((dict(self._gathering.unseen) | dict(self._gathering.failed)).items())
+        more = {MORE: f"{len(files) - SHOWN:,}; the log has them"} if len(files) > SHOWN else {}
+        return failing | dict(files[:SHOWN]) | more
 
     async def _rest(self, stopping: anyio.Event) -> None:
         """When nobody has asked for anything for a while, doze, or at least give memory back."""
@@ -221,6 +240,7 @@ class Daemon:
             "http": None,
             "model": self._lore.sense.state,
             "language_model": language_models(self._lore),
+            "troubles": self._troubles(),
             "clients": self._clients.portraits(),
         }
 

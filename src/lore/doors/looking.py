@@ -15,7 +15,7 @@ KNOWN = (
     *("state", "mode", "pid", "version", "started_at", "uptime_seconds", "memories", "pending"),
     "embedding",
     *("staged_turns", "last_consolidation_at", "store", "socket", "http", "model"),
-    *("language_model", "clients"),
+    *("language_model", "troubles", "clients"),
 )
 NONE: dict[str, Any] = {"running": False, **dict.fromkeys(KNOWN)}
 """What there is to say where no daemon runs."""

@@ -32,6 +32,8 @@ class Nights:
         self._night: Night | None = None
         self._ended = threading.Event()
         self._left: frozenset[tuple[str, int]] = frozenset()
+        self.trouble = ""
+        """The reason why the last run failed; empty if it did not."""
 
     @property
     def wanted(self) -> bool:
@@ -72,6 +74,7 @@ class Nights:
             running = thread.submit(night.run)
             trouble = running.exception()
         self._night = None
+        self.trouble = "" if trouble is None or isinstance(trouble, Ended) else str(trouble) or repr(trouble)
         if trouble is None:
             report = running.result()
             amount = ", ".join(f"{name} {count}" for name, count in report.counts.items()) or "nothing new"

@@ -12,6 +12,7 @@ import apsw
 from lore.errors import Unavailable
 from lore.transcripts import foreign
 from lore.transcripts.base import Said, State
+from lore.transcripts.finding import printable
 from lore.transcripts.growing import Left, Transcript, Watermark
 
 BESIDE = "-wal"
@@ -68,7 +69,7 @@ class Rows:
         known: Sequence[Left],
     ) -> None:
         self._path = path
-        here = Left(path=str(path), device=status.st_dev, inode=status.st_ino)
+        here = Left(path=printable(path), device=status.st_dev, inode=status.st_ino)
         written = _written(path)
         self._left, self._reader = here, reader(db, {}, written)
         with _plainly(path):

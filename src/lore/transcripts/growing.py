@@ -10,6 +10,7 @@ from typing import Any, BinaryIO, Protocol
 
 from lore.transcripts import compressed
 from lore.transcripts.base import LineReader, Said
+from lore.transcripts.finding import printable
 
 LONGEST_LINE = 64 << 20
 """A longer one is passed over: nobody said that."""
@@ -74,9 +75,10 @@ class Lines:
     """The lines of a file behind the place where it was left, as what they say."""
 
     def __init__(self, reader: type[LineReader], path: str, file: BinaryIO, known: Sequence[Left]) -> None:
-        self._path = path
+        self._path = printable(path)
         self._device, self._inode = identity(file)
-        self._left = _left_off(path, file, known) or Left(path=path, device=self._device, inode=self._inode)
+        here = Left(path=self._path, device=self._device, inode=self._inode)
+        self._left = _left_off(self._path, file, known) or here
         self._growing = Growing(file, self._left.mark)
         self._reader = reader(path, self._left.state.get("reader", {}))
 

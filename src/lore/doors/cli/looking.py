@@ -53,6 +53,8 @@ def _show(seen: Mapping[str, Any]) -> None:
         return
     now = time.time()
     show_rows({name: visible(value) for name, value in _rows(seen, now).items()})
+    for what, why in (seen["troubles"] or {}).items():
+        click.secho(visible(f"trouble: {what}: {why}"), fg="yellow")
     for client in seen["clients"][:SHOWN]:
         click.echo(f"  {visible(_client(client, now))}")
     if (more := len(seen["clients"]) - SHOWN) > 0:
