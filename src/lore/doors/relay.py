@@ -11,7 +11,7 @@ from importlib import import_module
 
 from lore.doors.attempt import Attempt, Trouble
 from lore.doors.hello import OPENING
-from lore.doors.place import Line, Place
+from lore.doors.place import GLANCE_SECONDS, Hung, Line, Place
 from lore.environment import folder, session, variables
 from lore.version import VERSION
 
@@ -98,10 +98,11 @@ class Relay:
         while True:
             reading: list[int | Line] = [line, self._stdin] if listens and not self._agent_gone else [line]
             writing = [self._stdout] if self._to_agent else []
-            pause = QUIET_SECONDS if self._unread else None
-            ready, free, _ = select.select(reading, writing + ([line] if self._to_daemon else []), [], pause)
-            if not (ready or free):
-                self._conversation()
+            ready, free, _ = select.select(
+                reading, writing + ([line] if self._to_daemon else []), [], self._pause()
+            )
+            if not (ready or free) and self._given_up():
+                break
             if self._stdin in ready:
                 self._to_daemon += self._from_agent()
             if free and self._stdout in free:
@@ -117,6 +118,22 @@ class Relay:
         self._to_daemon.clear()
         line.setblocking(True)
         self._flush()
+
+    def _pause(self) -> float | None:
+        """Seconds until something is to be done although nobody says anything."""
+        if self._unread:
+            return QUIET_SECONDS
+        return GLANCE_SECONDS if self._remembered is not None and self._remembered.waiting else None
+
+    def _given_up(self) -> bool:
+        """Whether the daemon was stopped while the agent waits for it; then the agent is told."""
+        if self._unread:
+            self._conversation()
+        elif why := self._place.hung():
+            _failed(why, 1)
+            self._conversation().give_up(why, self._repeatable)
+            return True
+        return False
 
     def _from_agent(self) -> bytes:
         """The whole lines that have come; at the end also one that was not ended."""
@@ -219,6 +236,8 @@ class Relay:
         for _ in range(TRIES):
             try:
                 return self._place.dial("mcp", self._fields)
+            except Hung as error:
+                raise Trouble(str(error)) from error
             except OSError:
                 self._helped(import_module("lore.doors.starting").start)
         raise Trouble("the daemon ends as soon as it has begun; see `lore daemon logs`")
