@@ -201,6 +201,8 @@ class Daemon:
     async def _tell_state(self) -> None:
         """Say in the status file how far the background is with a backlog, and what is in trouble."""
         while True:
+            if not os.path.exists(self._place.status):
+                self._state.begin()
             self._state.embeds(self._lore.background.embedding)
             self._state.suffers(self._troubles())
             await anyio.sleep(LOOK_EVERY_SECONDS)

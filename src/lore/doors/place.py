@@ -14,8 +14,8 @@ PATIENCE_SECONDS = 30.0
 """How long a daemon may take to answer a hello."""
 GLANCE_SECONDS = 2.0
 """After which whoever waits for a daemon looks whether its process was stopped, again and again."""
-STOPPED = ("T", "t")
-"""States of a process that a signal or a debugger has stopped, as `ps` and /proc name them."""
+STOPPED = "T"
+"""The state of a process that a signal has stopped, as `ps` and /proc name it."""
 RESTART = "`lore daemon restart` puts another in its place"
 LOOPBACK = "127.0.0.1"
 LARGEST_PORT = 65_535
@@ -90,11 +90,11 @@ class Place:
         try:
             with open(self.pid) as file:
                 pid = int(file.read())
-            if _state_of(pid) not in STOPPED:
+            if _state_of(pid) != STOPPED:
                 return ""
         except (OSError, ValueError):
             return ""
-        return f"Lore's daemon (PID {pid}) was stopped by a signal or a debugger; {RESTART}"
+        return f"Lore's daemon (PID {pid}) was stopped by a signal; {RESTART}"
 
     def _answer(self, line: Line) -> bytes:
         """One message: the daemon says no more than that before it is asked. TimeoutError, or Hung."""

@@ -132,6 +132,7 @@ class Relay:
         elif why := self._place.hung():
             _failed(why, 1)
             self._conversation().give_up(why, self._repeatable)
+            self._say(self._conversation().news())
             return True
         return False
 

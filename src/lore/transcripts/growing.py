@@ -1,5 +1,6 @@
 """growing: a file that its writer appends to, read by whole lines, each once, whatever happens to it."""
 
+import logging
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -8,9 +9,12 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
+from lore.supervision import failure_of, reason
 from lore.transcripts import compressed
 from lore.transcripts.base import LineReader, Said
 from lore.transcripts.finding import printable
+
+logger = logging.getLogger(__name__)
 
 LONGEST_LINE = 64 << 20
 """A longer one is passed over: nobody said that."""
@@ -92,7 +96,17 @@ class Lines:
 
     def __iter__(self) -> Iterator[Sequence[Said]]:
         for number, line in self._growing:
-            yield self._reader.read(number, line)
+            yield self._understood(number, line)
+
+    def _understood(self, number: int, line: bytes) -> Sequence[Said]:
+        """What the line says; nothing, and a word in the log, if the reader does not withstand it."""
+        said: list[Said] = []
+        error = failure_of(lambda: said.extend(self._reader.read(number, line)))
+        if isinstance(error, MemoryError):
+            raise error  # not the line's fault: it is read another time
+        if error is not None:
+            logger.warning("%s, line %d, is passed over: %s", self._path, number, reason(error))
+        return [] if error else said
 
 
 def _left_off(path: str, file: BinaryIO, known: Sequence[Left]) -> Left | None:
