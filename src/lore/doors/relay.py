@@ -9,6 +9,7 @@ import select
 import sys
 from importlib import import_module
 
+from lore.doors.arguments import USAGE, VALUED, options_of
 from lore.doors.attempt import Attempt, Trouble
 from lore.doors.hello import OPENING
 from lore.doors.place import GLANCE_SECONDS, Hung, Line, Place
@@ -20,23 +21,6 @@ if TYPE_CHECKING:
     from lore.doors.conversation import Conversation
     from lore.doors.early import Early
 
-USAGE = """\
-Usage: lore-mcp [OPTIONS]
-
-  Serve an agent over MCP, on stdin and stdout, through Lore's daemon, which is
-  started if none runs.
-
-Options:
-  --surfaces NAMES   The dialects to offer, comma-separated, or all.
-  --namespace NAME   Whose memories: these and the shared ones.
-  --db PATH          The database file (default: memory.db in the data folder).
-  --data-dir PATH    The folder for data and settings (default: ~/.lore).
-  --standalone       No daemon: serve in this process.
-  --version          Print the version.
-  -h, --help         Print this.
-"""
-VALUED = ("--surfaces", "--namespace", "--db", "--data-dir")
-PLAIN = ("--standalone", "--version", "--help", "-h")
 WRONG_USAGE = 2
 INTERRUPTED = 130
 
@@ -336,7 +320,7 @@ def _whole(data: bytes) -> tuple[bytes, bytes]:
 def main() -> int:
     """`lore-mcp`."""
     try:
-        options = _options(sys.argv[1:])
+        options = options_of(sys.argv[1:])
     except Trouble as trouble:
         return _failed(f"{trouble}; see lore-mcp --help", WRONG_USAGE)
     if "--help" in options or "-h" in options:
@@ -352,19 +336,6 @@ def main() -> int:
     except (KeyboardInterrupt, BrokenPipeError):
         return INTERRUPTED
     return 0
-
-
-def _options(arguments: list[str]) -> dict[str, str]:
-    options: dict[str, str] = {}
-    left = list(arguments)
-    while left:
-        name, given, value = left.pop(0).partition("=")
-        if name in VALUED and not (given or left):
-            raise Trouble(f"{name} needs a value")
-        if name not in (VALUED if given else VALUED + PLAIN):
-            raise Trouble(f"unknown option {name}")
-        options[name] = value if given or name in PLAIN else left.pop(0)
-    return options
 
 
 def _place(options: dict[str, str]) -> Place:
