@@ -2,9 +2,11 @@
 
 import json
 import logging
+import os
 import resource
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import anyio
@@ -17,7 +19,9 @@ from lore.doors.gathering import RETRY_SECONDS, Gathering
 from lore.doors.place import Place
 from lore.doors.starting import start, stop
 from lore.engine.ingest import Ingested
+from lore.transcripts.growing import Left, Transcript
 from lore.transcripts.sources import SOURCES, VARIABLES
+from tests.doors.command import Command
 from tests.doors.resident import SECONDS, SETTINGS, Agent, a_place, short_folder, until
 from tests.transcripts.writing import CLIENTS, Client, writing
 
@@ -188,11 +192,13 @@ def test_what_cannot_be_read_now_is_told_once_and_tried_again(
         client.say("one", "The ferry leaves at noon")
         client.db.execute("PRAGMA journal_mode = DELETE").fetchall()
         client.db.execute("BEGIN EXCLUSIVE")
-        for _ in range(2):
+        for pause in (RETRY_SECONDS, 2 * RETRY_SECONDS):
             assert gathering.read(gathering.changed()).turns == 0
             assert list(gathering.failed) == [str(client.path)]
             assert gathering.changed() == []
-            clock.sleep(seconds=RETRY_SECONDS)
+            clock.sleep(seconds=pause - 1)
+            assert gathering.changed() == []
+            clock.sleep(seconds=1)
         assert caplog.text.count("is locked by its program") == 1
         client.db.execute("ROLLBACK")
         assert gathering.read(gathering.changed()).turns
@@ -267,3 +273,111 @@ def test_a_watch_that_is_refused_is_tried_again(
     with caplog.at_level(logging.WARNING):
         assert [done.turns for done in anyio.run(looks)] == [1, 1, 1]
     assert "transcripts are only looked at every 0.01 s" in caplog.text
+
+
+# --- what is hostile or broken
+class Misread(Exception):
+    """What a mistake in a reader raises."""
+
+
+def test_a_file_that_no_reader_withstands_is_set_aside_and_the_others_are_read(
+    lore: Lore, clock: Clock, home: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """For longer each time, however often it changes."""
+    say(home, 1, "The ferry leaves at noon")
+    poison = home / ".claude" / "projects" / "-ferry" / "poison.jsonl"
+    poison.write_text("{}\n")
+    os.utime(poison, (1, 1))
+    tries: list[Path] = []
+
+    @contextmanager
+    def opened(path: Path, known: Sequence[Left]) -> Iterator[Transcript]:
+        if path == poison:
+            tries.append(path)
+            raise Misread("a mistake of ours")
+        with SOURCES["claude-code"].open(path, known) as transcript:
+            yield transcript
+
+    fragile = replace(SOURCES["claude-code"], open=opened)
+    gathering = Gathering(lore, [fragile], home, {}, home / "ignore")
+    assert gathering.read(gathering.changed()).turns == 1
+    assert gathering.failed == {str(poison): "Misread: a mistake of ours"}
+    for pause in (RETRY_SECONDS, 2 * RETRY_SECONDS):
+        poison.write_text(poison.read_text() + "{}\n")
+        clock.sleep(seconds=pause - 1)
+        assert gathering.changed() == []
+        clock.sleep(seconds=1)
+        gathering.read(gathering.changed())
+    assert len(tries) == 3
+    assert caplog.text.count("poison.jsonl: Misread") == 1
+    poison.unlink()
+    assert gathering.changed() == []
+    assert gathering.failed == {}
+
+
+@pytest.mark.parametrize("name", ["claude-code", "codex", "gemini", "cursor-cli"])
+def test_a_transcript_whose_name_is_no_text_is_read_once(lore: Lore, home: Path, name: str) -> None:
+    source = SOURCES[name]
+    folder = source.place(home, {}) / "p" / ("agent-transcripts" if name == "cursor-cli" else "chats")
+    folder.mkdir(parents=True)
+    path = os.path.join(os.fsencode(folder), b"session-\xff\xfe.jsonl")
+    with open(path, "wb") as file:
+        file.write(b'{"type": "user"}\n')
+    gathering = gathering_of(lore, home, name)
+    [(found, _)] = gathering.changed()
+    assert os.fsencode(found) == path
+    gathering.read([(found, source)])
+    assert gathering.failed == {}
+    assert gathering.changed() == []
+    [mark] = lore.store.reader(lore.namespace).bookmarks()
+    assert mark.path.endswith("session-\\xff\\xfe.jsonl")
+
+
+def test_folders_that_cannot_be_looked_into_hide_only_themselves(lore: Lore, home: Path) -> None:
+    """A loop of links, a pipe that has the name of a transcript, folders without end."""
+    say(home, 1, "The ferry leaves at noon")
+    projects = home / ".claude" / "projects"
+    (projects / "round").symlink_to(projects)
+    (projects / "-ferry" / "itself.jsonl").symlink_to(projects / "-ferry" / "itself.jsonl")
+    os.mkfifo(projects / "-ferry" / "pipe.jsonl")
+    deep = projects.joinpath(*["d"] * 60)
+    deep.mkdir(parents=True)
+    (deep / "a.jsonl").write_text("{}\n")
+    gathering = gathering_of(lore, home, "claude-code")
+    assert [path.name for path, _ in gathering.changed()] == ["a-session.jsonl"]
+    reasons = {Path(name).name: why for name, why in gathering.unseen.items()}
+    assert reasons == {
+        "itself.jsonl": "cannot be looked at: Too many levels of symbolic links",
+        "pipe.jsonl": "is not a regular file and is passed over",
+        "d": "lies more than 40 folders deep and is passed over",
+    }
+
+
+def test_a_daemon_survives_a_hostile_home_and_says_what_it_passes_over(home: Path, place: Place) -> None:
+    """`lore daemon status`, `lore doctor`, the status file and the log name each, and the rest is read."""
+    say(home, 1, "The ferry leaves at noon")
+    projects = home / ".claude" / "projects"
+    with open(os.path.join(os.fsencode(projects), b"-ferry", b"\xff\xfe.jsonl"), "wb") as file:
+        file.write(b'\xff\xfe\n[]\nnull\n{"type": "user", "timestamp": 9e14, "message": "Hi", "uuid": 7}\n')
+    (projects / "round").symlink_to(projects)
+    os.mkfifo(projects / "pipe.jsonl")
+    database = SOURCES["opencode"].place(home, {}) / "opencode.db"
+    database.parent.mkdir(parents=True)
+    database.write_bytes(b"SQLite format 3\0" + os.urandom(8192))
+    with Agent(place, LORE_SURFACES="typed") as agent:
+        agent.greet()
+        until(lambda: heard(agent, "The ferry leaves at noon"))
+        say(home, 2, "The harbour closes at ten")
+        until(lambda: heard(agent, "The harbour closes at ten"))
+        run = Command(home / ".lore")
+        until(lambda: "opencode.db" in Path(place.status).read_text())
+        told = [
+            run("daemon", "status").stdout,
+            run("doctor", code=1).stdout.replace("\n", ""),
+            Path(place.status).read_text(),
+            Path(place.log).read_text(),
+        ]
+    for text in told:
+        assert "pipe.jsonl" in text
+        assert "opencode.db" in text
+    assert "reading transcripts" not in told[0]

@@ -114,6 +114,44 @@ def test_among_several_processes_one_does_it(lore: Lore, clock: Clock) -> None:
     assert [one.due() for one in nights] == [True, False], "the first has not come back"
 
 
+def test_a_run_with_the_clock_ahead_does_not_postpone_the_next(
+    lore: Lore, clock: Clock, tmp_path: Path
+) -> None:
+    """By a year: when the clock is right again, all goes on as if that run had never been."""
+    clock.sleep(days=365)
+    converse(lore, tmp_path, "ferry")
+    nights = Nights(lore)
+    clock.sleep(seconds=FIRST_SECONDS)
+    assert nights.due()
+    nights.sleep()
+    lease = f"consolidating {lore.namespace}"
+    assert lore.store.claim(lease, clock(), clock() + LEASE_SECONDS) is not None, "one that is killed"
+    clock.sleep(days=-365)
+    assert nights.due()
+    nights.sleep()
+    found = runs(lore.store.reader(lore.namespace))
+    assert [run["began_at"] for run in found] == [clock()]
+    assert not nights.due()
+    clock.sleep(seconds=INTERVAL)
+    assert nights.due()
+
+
+def test_a_turn_of_the_future_does_not_keep_its_conversation_from_being_digested(
+    lore: Lore, clock: Clock, tmp_path: Path
+) -> None:
+    clock.sleep(days=365)
+    late = written(tmp_path, "ferry")
+    late.write_text(late.read_text().replace("2026-01-15", "2027-12-01"))
+    assert list(lore.ingest(late, SOURCES["claude-code"]))
+    clock.sleep(days=-365)
+    noted(lore, attempts=1, retry_at=clock() + 365 * 86_400, trouble="it was away")
+    nights = Nights(lore)
+    clock.sleep(seconds=FIRST_SECONDS)
+    assert nights.due()
+    nights.sleep()
+    assert lore.staged() == []
+
+
 def test_enough_conversations_do_not_wait(lore: Lore, clock: Clock, tmp_path: Path) -> None:
     converse(lore, tmp_path, "ferry")
     nights = Nights(lore)
@@ -145,7 +183,11 @@ def test_what_is_still_being_said_waits_but_keeps_awake(lore: Lore, clock: Clock
 
 
 @pytest.mark.parametrize(
-    "failed", [{"attempts": 1, "retry_at": 2e9}, {"attempts": ATTEMPTS, "retry_at": 1.0}]
+    "failed",
+    [
+        {"attempts": 1, "retry_at": Clock("2027-01-01T00:15:00")()},
+        {"attempts": ATTEMPTS, "retry_at": 1.0},
+    ],
 )
 def test_what_has_failed_keeps_nobody_awake(lore: Lore, tmp_path: Path, failed: dict[str, Any]) -> None:
     converse(lore, tmp_path, "ferry")

@@ -393,3 +393,32 @@ def test_of_a_backlog_knowledge_is_embedded_first_and_then_the_newest_turns(tmp_
     waiting = [passage.text[-1] for passage in lore.store.unembedded(lore.sense.model, 4)]
     lore.close()
     assert waiting == ["2", "1", "5", "4"]
+
+
+class Stumbling(HashEmbedder):
+    """Fails once for each text, as nobody thought it could."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: set[str] = set()
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        if new := set(texts) - self.seen:
+            self.seen |= new
+            raise ZeroDivisionError("a mistake of ours")
+        return super().embed(texts)
+
+
+def test_the_background_survives_a_mistake_of_the_embedder(
+    config: Config, caplog: pytest.LogCaptureFixture
+) -> None:
+    lore = wire(config, embedder=Stumbling())
+    try:
+        lore.background.start()
+        lore.remember(Draft(content="The ferry leaves at noon"))
+        until(lambda: lore.background.service.trouble == "ZeroDivisionError: a mistake of ours")
+        until(lambda: not lore.pending())
+        until(lambda: not lore.background.service.trouble)
+    finally:
+        lore.close()
+    assert "embedding failed and is tried again" in caplog.text

@@ -32,7 +32,7 @@ def line(number: int, text: str, role: str = "user", **more: Any) -> bytes:
         "type": role,
         "message": message,
         "uuid": f"{number:08x}-0000-4000-8000-000000000000",
-        "timestamp": f"2026-11-15T20:{number % 60:02}:00.000Z",
+        "timestamp": f"2025-11-15T20:{number % 60:02}:00.000Z",
         "cwd": "/gone/ferry",
         "sessionId": SESSION,
         "gitBranch": "main",
@@ -81,7 +81,7 @@ def test_turns_lie_below_their_session_in_order(lore: Lore, file: Path) -> None:
 def test_a_turn_is_found_by_who_when_where_and_what_went_before(lore: Lore, file: Path) -> None:
     file.write_bytes(line(1, "When does the ferry leave?") + line(2, "At noon.", "assistant"))
     read(lore, file)
-    for question in ("noon", "assistant noon", "15 November 2026 noon", "ferry leave"):
+    for question in ("noon", "assistant noon", "15 November 2025 noon", "ferry leave"):
         found = [hit.memory.content for hit in lore.search(Query(text=question)).hits]
         assert "At noon." in found, question
 
@@ -344,3 +344,22 @@ def test_of_many_sessions_in_a_file_the_latest_go_on(lore: Lore, file: Path) -> 
         for name in (sessions[-1], sessions[0])
     }
     assert before == {sessions[-1]: [ids[f"begins {sessions[-1]}"]], sessions[0]: []}
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        *("0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z", "2027-06-01T00:00:00Z", "1969-12-31T00:00:00Z"),
+        *(-1, 0, 9e10, 9e13, 9e14, 1e300, float("nan"), float("inf"), "yesterday", True, {"at": 1}),
+    ],
+)
+def test_an_absurd_time_is_that_of_the_reading(lore: Lore, clock: Clock, file: Path, told: Any) -> None:
+    """Everything else of the turn, and the turns around it, are kept as they are."""
+    file.write_bytes(
+        line(1, "At dawn.") + line(2, "When?", timestamp=told) + line(3, "At noon.", "assistant")
+    )
+    assert read(lore, file).turns == 3
+    before, absurd, after = turns(lore)
+    assert absurd.created_at == absurd.updated_at == clock()
+    assert before.created_at < after.created_at < clock()
+    assert "9999" not in absurd.context

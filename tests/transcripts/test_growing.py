@@ -2,13 +2,16 @@
 
 import io
 import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lore.transcripts import growing
+from lore.transcripts.base import Said, State, Turn
 from lore.transcripts.growing import BEGINNING, Growing, Watermark, identity, still_true
 
 TEXTS = st.binary(max_size=60).map(lambda text: text.replace(b"\n", b"").rstrip(b"\r"))
@@ -133,3 +136,27 @@ def test_memory_stays_flat() -> None:
     file = Counting(b"".join(b"%d\n" % number for number in range(10_000)))
     next(iter(Growing(file)))
     assert file.taken < 100
+
+
+class Fragile:
+    """A reader with a mistake in it: one line is more than it withstands."""
+
+    def __init__(self, path: str, state: Mapping[str, Any]) -> None:
+        self.state: State = {}
+
+    def read(self, number: int, line: bytes) -> Sequence[Said]:
+        if line == b"poison":
+            raise KeyError("a mistake of ours")
+        return [Turn(uuid=str(number), session="s", role="user", text=line.decode())]
+
+
+def test_a_line_that_its_reader_does_not_withstand_is_passed_over(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b"one\npoison\nthree\n")
+    with growing.opened(Fragile, path, []) as transcript:
+        said = [turn.text for piece in transcript for turn in piece if isinstance(turn, Turn)]
+        assert transcript.left.mark.lines == 3
+    assert said == ["one", "three"]
+    assert f"{path}, line 2, is passed over: KeyError: 'a mistake of ours'" in caplog.text

@@ -96,7 +96,7 @@ class Night:
     @contextmanager
     def _alone(self) -> Iterator[None]:
         store, now = self._lore.store, self._lore.clock()
-        if store.claim(self._errand, now, now + LEASE_SECONDS) is None:
+        if store.claim(self._errand, now, now + LEASE_SECONDS, LEASE_SECONDS) is None:
             raise Unavailable(
                 "another process consolidates this store at the moment; if it was killed,"
                 f" it can be done again within {LEASE_SECONDS / 60:.0f} minutes"
@@ -109,7 +109,7 @@ class Night:
 
     def _renew(self) -> None:
         now = self._lore.clock()
-        if 0 < self._renewed_at <= now - RENEW_SECONDS:
+        if self._renewed_at and abs(now - self._renewed_at) >= RENEW_SECONDS:
             self._lore.store.schedule(self._errand, now, now + LEASE_SECONDS)
             self._renewed_at = now
 

@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from importlib import import_module
 from typing import Any
 
 import anyio
@@ -24,9 +25,15 @@ from lore.doors.watching import Audience
 from lore.engine import Lore
 from lore.errors import Invalid, LoreError, Unavailable
 from lore.surfaces import surfaces_named
+from lore.transcripts.foreign import LONGEST_PATH
 from lore.version import VERSION
 
 HELLO_SECONDS = 10.0
+MANY_FILES = 10_000
+MOST_DIGITS = 12
+"""Of a process's number."""
+RESERVED_FILES = 64
+"""Descriptors that no client gets: the store, the log and the transcripts need some."""
 SHARED_SETTINGS = ("embedding_model", "vector_store")
 """What all clients of a daemon have in common; everything else is a client's own."""
 
@@ -48,8 +55,8 @@ class Client:
         """What there is to show of it."""
         return {
             "speaks": self.want,
-            "folder": self.fields.get("folder", ""),
-            "pid": int(self.fields.get("pid") or 0),
+            "folder": self.fields.get("folder", "")[:LONGEST_PATH],
+            "pid": _number(self.fields.get("pid", "")),
             "surfaces": self.config.surfaces if self.want == "mcp" else "",
             "namespace": self.config.namespace,
             "since": self.since,
@@ -130,6 +137,7 @@ class Clients:
             state = await anyio.to_thread.run_sync(self._describe)
             await stream.send(said("welcome", _self() | {"status": json.dumps(state)}))
         elif want in ("mcp", "verbs"):
+            self._refuse_too_many()
             client = Client(want, fields, self._settings(fields), time.time())
             self._present.add(client)
             try:
@@ -138,6 +146,15 @@ class Clients:
                 self._present.discard(client)
         else:
             raise Invalid(f"unknown wish {want!r}; known: mcp, verbs, ping, status, stop")
+
+    def _refuse_too_many(self) -> None:
+        """A process can have only so many files open, and each client is one."""
+        most = open_files_limit() - RESERVED_FILES
+        if len(self._present) >= most:
+            raise Unavailable(
+                f"{len(self._present)} clients are connected, and the limit of open files (ulimit -n) allows"
+                " no more; end some, or raise the limit and run `lore daemon restart`"
+            )
 
     def _settings(self, fields: Mapping[str, str]) -> Config:
         """Those of the client's own environment, on the daemon's store."""
@@ -196,6 +213,11 @@ class Clients:
         self.used()
 
 
+def _number(text: str) -> int:
+    """A process's number; 0 if this is none."""
+    return int(text) if text.isdecimal() and text.isascii() and len(text) < MOST_DIGITS else 0
+
+
 def _self() -> dict[str, str]:
     return {"version": VERSION, "pid": str(os.getpid())}
 
@@ -210,6 +232,15 @@ def _understood(message: bytes) -> tuple[str, dict[str, str]]:
         return heard(message)
     except ValueError as error:
         raise Invalid(str(error)) from error
+
+
+def open_files_limit() -> int:
+    """How many files this process may have open."""
+    if os.name != "posix":
+        return MANY_FILES
+    resource = import_module("resource")
+    allowed: int = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return MANY_FILES if allowed == resource.RLIM_INFINITY else allowed
 
 
 async def _hello(stream: ByteStream) -> tuple[bytes, bytes]:

@@ -27,6 +27,10 @@ UNKNOWN = (
     "Lore's daemon ended while it worked on {what}. It is not known whether this was done:"
     " look for the result before you try again."
 )
+LATER = (
+    "{why}. It is not known whether {what} was done or will be: look for the result before you try again, and"
+    " tell the user."
+)
 GIVEN_UP = "Lore cannot answer: {why}. Tell the user; the next call tries again."
 
 
@@ -154,12 +158,18 @@ class Conversation:
                 del self._open[key]
                 self._news.append(_excuse(request, UNKNOWN.format(what=request.what)))
 
-    def give_up(self, why: str) -> None:
-        """There is no daemon to be had: nobody is left waiting."""
+    def give_up(self, why: str, repeatable: str | None = None) -> None:
+        """There is no daemon to be had: nobody is left waiting.
+
+        repeatable: the tools that may be called twice, if a daemon has the requests and may do them later.
+        """
         for key, request in list(self._open.items()):
             if request.method != LISTEN:
                 del self._open[key]
-                self._news.append(_excuse(request, GIVEN_UP.format(why=why.removesuffix("."))))
+                unsure = repeatable is not None and request.method == CALL
+                unsure = unsure and request.what not in (repeatable or "").split(",")
+                text = (LATER if unsure else GIVEN_UP).format(why=why.removesuffix("."), what=request.what)
+                self._news.append(_excuse(request, text))
 
     def news(self) -> bytes:
         """What there is to tell the agent, once."""

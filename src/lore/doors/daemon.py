@@ -6,31 +6,32 @@ import os
 import secrets
 import signal
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import anyio
 import anyio.to_thread
-from anyio.abc import Listener, SocketAttribute, SocketListener, SocketStream, TaskGroup
+from anyio.abc import SocketStream, TaskGroup
 
 from lore.config import IGNORE_LIST, Config
 from lore.connecting import wire
 from lore.doors.asleep import language_models
-from lore.doors.clients import Clients
+from lore.doors.clients import MANY_FILES, Clients
+from lore.doors.door import Door, let_in
 from lore.doors.dozing import doze
 from lore.doors.gathering import Gathering
-from lore.doors.locking import Held, holding, still_holding
 from lore.doors.nights import Nights
 from lore.doors.place import LOOPBACK, Place
+from lore.doors.residence import Residence, residing
 from lore.doors.speech import FINISH_SECONDS
-from lore.doors.state import State, write_whole
+from lore.doors.state import State
 from lore.engine import Lore
 from lore.environment import of_clients
-from lore.errors import LoreError, Unavailable
+from lore.supervision import Service, async_failure_of, failure_of
 from lore.transcripts.sources import VARIABLES, chosen
 from lore.version import VERSION
 
@@ -43,9 +44,11 @@ LISTEN_EVERY_SECONDS = 2.0
 """How often it is looked whether a consolidation is due."""
 SPARED = 50
 """So many times as long as a look took passes before the next."""
-BACKLOG = 256
-MANY_FILES = 10_000
-OWNER = 0o600
+SHOWN = 20
+"""Of how many files that are passed over the status says the reason."""
+MORE = "more files"
+LONGEST = 300
+"""Characters of a path or a reason in the status."""
 CAN_DOZE = os.name == "posix"
 """Elsewhere a process cannot become another program and stay the same."""
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGINT", "SIGHUP") if hasattr(signal, name))
@@ -55,42 +58,45 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Handed:
-    """What a dozing daemon hands to itself when it wakes: descriptors of the lock, the socket, a client."""
+    """Descriptors that a dozing daemon hands to itself when it wakes: two locks, the socket, clients."""
 
-    lock: int
+    locks: tuple[int, int]
     listener: int
-    client: int
+    clients: tuple[int, ...]
+
+    @classmethod
+    def of(cls, numbers: str) -> "Handed":
+        """From their numbers in this order, with commas."""
+        lock, serving, listener, *clients = map(int, numbers.split(","))
+        return cls((lock, serving), listener, tuple(clients))
 
 
 def run(config: Config, place: Place, handed: Handed | None = None) -> None:
     """Be the daemon of this place until told to stop; Unavailable if there is one already."""
-    lock = holding(place.lock, WAIT_SECONDS) if handed is None else still_holding(handed.lock)
-    try:
-        with lock as file, _tidied(place, handed):
-            _open_many_files()
-            write_whole(place.pid, str(os.getpid()))
-            lore = wire(config, patient=False)
-            daemon = Daemon(lore, config, place, handed)
-            try:
-                lore.background.start()
-                anyio.run(daemon.serve)
-            finally:
-                lore.close()
-            if daemon.kept is not None:
-                logger.info("nobody has asked for anything: dozing")
-                doze(place, file, *daemon.kept)
-            logger.info("ended")
-    except Held as error:
-        raise Unavailable(f"a daemon runs already for {place.home}") from error
+    locks = handed.locks if handed else None
+    with residing(place, config.database, WAIT_SECONDS, locks) as residence:
+        _open_many_files()
+        lore = wire(config, patient=False)
+        daemon = Daemon(lore, config, residence, handed)
+        try:
+            lore.background.start()
+            anyio.run(daemon.serve)
+        finally:
+            lore.close()
+        if daemon.kept is not None:
+            logger.info("nobody has asked for anything: dozing")
+            doze(place, residence.locks, *daemon.kept)
+        logger.info("ended")
 
 
 class Daemon:
     """Serves whoever connects; ends when a signal or a client says so, after answering what has begun."""
 
-    def __init__(self, lore: Lore, config: Config, place: Place, handed: Handed | None) -> None:
+    def __init__(self, lore: Lore, config: Config, residence: Residence, handed: Handed | None) -> None:
         self._lore = lore
         self._config = config
-        self._place = place
+        self._residence = residence
+        self._place = place = residence.place
         self._handed = handed
         self._about = ""
         self.kept: tuple[int, str] | None = None
@@ -101,6 +107,8 @@ class Daemon:
         ignore_list = config.data_dir / IGNORE_LIST
         self._gathering = Gathering(lore, wanted, Path.home(), of_clients(VARIABLES), ignore_list)
         self._nights = Nights(lore)
+        self._watcher = Service("reading transcripts")
+        self._consolidation = Service("consolidation")
         self._looking = not config.ingest_paused
         """Whether transcripts are being looked at, or were not yet."""
 
@@ -111,11 +119,11 @@ class Daemon:
         self._clients = Clients(self._lore, self._config, stopping, self.describe, token)
         async with anyio.create_task_group() as chores:
             chores.start_soon(_stop_on_signal, stopping)
-            chores.start_soon(self._rest, stopping)
-            chores.start_soon(self._gather)
-            chores.start_soon(self._consolidate)
+            chores.start_soon(self._supervised, Service("resting"), partial(self._rest, stopping))
+            chores.start_soon(self._supervised, self._watcher, self._gather)
+            chores.start_soon(self._supervised, self._consolidation, self._consolidate)
             self._state.begin()
-            chores.start_soon(self._tell_embedding)
+            chores.start_soon(self._supervised, Service("the status file"), self._tell_state)
             async with anyio.create_task_group() as connections:
                 await self._accept(connections, token, stopping)
                 logger.info("stopping: what has begun is finished")
@@ -125,15 +133,41 @@ class Daemon:
             chores.cancel_scope.cancel()
 
     async def _accept(self, connections: TaskGroup, token: str, stopping: anyio.Event) -> None:
-        """Let clients in until it is time to stop."""
-        async with self._listening(token) as listener, anyio.create_task_group() as accepting:
-            if self._handed is not None:
-                client = await SocketStream.from_socket(self._handed.client)
-                connections.start_soon(self._clients.serve, client)
-            accepting.start_soon(listener.serve, self._clients.serve, connections)
-            logger.info("lore %s serves %s at %s", VERSION, self._lore.store.location, self._address)
-            await stopping.wait()
-            accepting.cancel_scope.cancel()
+        """Let clients in until it is time to stop; where the socket was removed, by a new one."""
+        for file in self._handed.clients if self._handed else ():
+            connections.start_soon(self._clients.serve, await SocketStream.from_socket(file))
+        handed = self._handed.listener if self._handed else None
+        while not stopping.is_set():
+            door = Door(self._place, token, handed)
+            async with door.listening() as listener, anyio.create_task_group() as accepting:
+                accepting.start_soon(let_in, listener, self._clients.serve, connections)
+                logger.info("lore %s serves %s at %s", VERSION, self._lore.store.location, self._address)
+                await self._watch_files(door, stopping)
+                accepting.cancel_scope.cancel()
+                if self._about:
+                    self.kept = door.kept(listener), self._about
+            handed = None
+
+    async def _watch_files(self, door: Door, stopping: anyio.Event) -> None:
+        """Until it is time to stop, or the door was removed. Other files that were removed are put back."""
+        keeping = Service("keeping the files of the daemon")
+        while not stopping.is_set():
+            if not self._residence.regain():
+                logger.warning("%s was removed, and another daemon begins: this one ends", self._place.lock)
+                stopping.set()
+            elif not door.in_place:
+                logger.warning("the address of this daemon was removed: it is put back")
+                return
+            elif (error := failure_of(self._residence.write_pid)) is not None:
+                keeping.failed(error)
+            with anyio.move_on_after(LOOK_EVERY_SECONDS):
+                await stopping.wait()
+
+    async def _supervised(self, service: Service, work: Callable[[], Awaitable[None]]) -> None:
+        """Begin the work again whenever it fails, after a pause; none of it ends the daemon."""
+        while (error := await async_failure_of(work)) is not None:
+            self._looking &= service is not self._watcher
+            await anyio.sleep(service.failed(error))
 
     async def _gather(self) -> None:
         """Read on in the transcripts of agents, whenever they have written."""
@@ -141,11 +175,9 @@ class Daemon:
             return
         async for _ in self._gathering.changes(self._config.ingest_poll_seconds):
             self._looking = True
-            try:
-                await self._read_on()
-            except OSError as trouble:  # a full disk must not end the daemon
-                logger.warning("transcripts will be read later: %s", trouble)
+            await self._read_on()
             self._looking = False
+            self._watcher.works()
 
     async def _read_on(self) -> None:
         if changed := await anyio.to_thread.run_sync(self._gathering.changed):
@@ -159,21 +191,32 @@ class Daemon:
         """Digest what was read and put the trees in order, whenever that is due."""
         while self._nights.wanted:
             began = anyio.current_time()
-            try:
-                if await anyio.to_thread.run_sync(self._nights.due):
-                    with self._state.doing("consolidating"):
-                        await anyio.to_thread.run_sync(self._nights.sleep)
-                    began = anyio.current_time()
-            except (LoreError, OSError) as trouble:
-                logger.warning("consolidation waits: %s", trouble)
+            if await anyio.to_thread.run_sync(self._nights.due):
+                with self._state.doing("consolidating"):
+                    await anyio.to_thread.run_sync(self._nights.sleep)
+                began = anyio.current_time()
+            self._consolidation.works()
             await anyio.sleep(max(LISTEN_EVERY_SECONDS, SPARED * (anyio.current_time() - began)))
 
-    async def _tell_embedding(self) -> None:
-        """Say in the status file how far the background is with a backlog."""
+    async def _tell_state(self) -> None:
+        """Say in the status file how far the background is with a backlog, and what is in trouble."""
         while True:
-            with suppress(OSError):  # a full disk must not end the daemon
-                self._state.embeds(self._lore.background.embedding)
+            if not os.path.exists(self._place.status):
+                self._state.begin()
+            self._state.embeds(self._lore.background.embedding)
+            self._state.suffers(self._troubles())
             await anyio.sleep(LOOK_EVERY_SECONDS)
+
+    def _troubles(self) -> dict[str, str]:
+        """What does not work at present, and why: services of the daemon, then files that it passes over."""
+        services = (self._watcher, self._lore.background.service)
+        failing = {service.name: service.trouble for service in services if service.trouble}
+        if trouble := self._consolidation.trouble or self._nights.trouble:
+            failing[self._consolidation.name] = trouble
+        files = sorted((dict(self._gathering.unseen) | dict(self._gathering.failed)).items())
+        more = {MORE: f"{len(files) - SHOWN:,}; the log has them"} if len(files) > SHOWN else {}
+        shown = failing | dict(files[:SHOWN]) | more
+        return {what[-LONGEST:]: why[:LONGEST] for what, why in shown.items()}
 
     async def _rest(self, stopping: anyio.Event) -> None:
         """When nobody has asked for anything for a while, doze, or at least give memory back."""
@@ -187,7 +230,7 @@ class Daemon:
                 about = await anyio.to_thread.run_sync(self.describe)
                 if self._looking or self._clients.idle_seconds < limit:
                     continue
-                self._about = json.dumps(about)
+                self._about = json.dumps({**about, "clients": []})
                 stopping.set()
                 return
             if self._lore.sense.state == "ready" and not self._nights.at_work:
@@ -221,46 +264,13 @@ class Daemon:
             "http": None,
             "model": self._lore.sense.state,
             "language_model": language_models(self._lore),
+            "troubles": self._troubles(),
             "clients": self._clients.portraits(),
         }
 
     @property
     def _address(self) -> str:
         return self._place.socket if self._place.unix else f"{LOOPBACK}:{self._place.door()[0]}"
-
-    @asynccontextmanager
-    async def _listening(self, token: str) -> AsyncIterator[Listener[SocketStream]]:
-        """Whoever owns our files may connect; nobody finds us once the block has ended, unless we doze."""
-        place = self._place
-        async with await self._listener() as listener:
-            if not place.unix and self._handed is None:
-                write_whole(place.port, f"{listener.extra(SocketAttribute.local_port)} {token}")
-            try:
-                yield listener
-            finally:
-                if self._about:
-                    socket = listener.extra(SocketAttribute.raw_socket)
-                    self.kept = os.dup(socket.fileno()), self._about
-                elif place.unix:
-                    os.unlink(place.socket)
-
-    async def _listener(self) -> Listener[SocketStream]:
-        if self._handed is not None:
-            return await SocketListener.from_socket(self._handed.listener)
-        if self._place.unix:
-            return await anyio.create_unix_listener(self._place.socket, mode=OWNER, backlog=BACKLOG)
-        return await anyio.create_tcp_listener(local_host=LOOPBACK, backlog=BACKLOG)
-
-
-@contextmanager
-def _tidied(place: Place, handed: Handed | None) -> Iterator[None]:
-    """Nothing is left of one before us that was killed, nor of us, also if we cannot even begin."""
-    if handed is None:
-        place.clear()
-    try:
-        yield
-    finally:
-        place.clear()
 
 
 def _open_many_files() -> None:

@@ -1,64 +1,132 @@
 """dozing: a daemon that nobody has asked for a while, begun anew as a process that only keeps its place.
 
-It holds the lock and the socket, says what it was, ends on request, and wakes for whoever wants more: the
-process becomes a daemon again and serves the client that it was woken by. It takes a tenth of the memory.
+It holds the locks and the socket, says what it was, ends on request, and wakes for whoever wants more: the
+process becomes a daemon again and serves the clients that wait. It takes a tenth of the memory.
 """
 
 import json
 import os
+import select
 import signal
 import sys
 import time
 
-from lore.doors.hello import LONGEST, heard, said
+from lore.doors.hello import END, LONGEST, heard, said
 from lore.doors.place import MSG_PEEK, Line, Place
 from lore.version import VERSION
 
 HELLO_SECONDS = 2.0
+LOOK_EVERY_SECONDS = 1.0
+"""How often the files of the daemon are looked for."""
+GLANCE_SECONDS = 0.05
+"""How often a client is listened to whose hello is not whole yet."""
+LONG = 1 << 16
+"""Bytes of a hello after which the daemon is woken to read the rest."""
+MOST_WAITING = 200
+WAKE = ("mcp", "verbs")
+ANSWERED = ("ping", "stop", "status")
 
 
-def doze(place: Place, lock: int, listener: int, about: str) -> None:
-    """Become that process. about: what it is to say of itself. This does not return."""
+def doze(place: Place, locks: tuple[int, int], listener: int, about: str) -> None:
+    """Become that process. about: what it is to say of itself. This does not return.
+
+    It goes through a pipe: arguments are for everybody to see, and limited.
+    """
     command = [part for part in sys.orig_argv if not part.startswith("--handed=")]
-    arguments = [json.dumps(place.flags), str(lock), str(listener), about, *command[1:]]
-    for file in (lock, listener):
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    os.write(writing, about.encode())
+    os.close(writing)
+    files = (*locks, listener, reading)
+    for file in files:
         os.set_inheritable(file, True)
+    arguments = [json.dumps(place.flags), ",".join(map(str, files)), *command[1:]]
     os.execv(sys.executable, [sys.executable, "-P", "-m", "lore.doors.dozing", *arguments])
+
+
+class Caller:
+    """A client whose hello is awaited until `deadline`; `heard_of`: a part of it has come."""
+
+    def __init__(self, line: Line) -> None:
+        self.line = line
+        self.deadline = time.monotonic() + HELLO_SECONDS
+        self.heard_of = False
+
+    def peeked(self) -> bytes | None:
+        """All that has come, which is left for the daemon; None if the client has gone."""
+        try:
+            data = self.line.recv(LONGEST, MSG_PEEK)
+        except BlockingIOError:
+            return b""
+        except OSError:
+            return None
+        self.heard_of = bool(data)
+        return data or None
 
 
 class Dozing:
     """Until somebody comes who wants more than a word. command: how the daemon is called."""
 
-    def __init__(self, place: Place, lock: int, listener: int, about: str, command: list[str]) -> None:
+    def __init__(
+        self, place: Place, locks: tuple[int, int], listener: int, about: str, command: list[str]
+    ) -> None:
         self._place = place
-        self._lock = lock
+        self._locks = locks
         self._listener = Line(fileno=listener)
         self._about = about
         self._command = command
+        self._callers: list[Caller] = []
+        self._files = self._identities()
 
     def run(self) -> None:
-        """Returns when it is told to stop."""
-        self._listener.setblocking(True)
+        """Returns when it is told to stop. Silent clients keep nobody waiting."""
+        self._listener.setblocking(False)
         while True:
-            file, _ = self._listener._accept()  # type: ignore[attr-defined]  # what `socket` is built on
-            line = Line(fileno=file)
-            want = self._greeted(line)
-            if want == "stop":
-                return
-            if want in ("mcp", "verbs"):
-                self._wake(file)
-            line.close()
+            self._wait()
+            if self._identities() != self._files:
+                self._wake()  # somebody has removed or replaced them; the daemon knows how to go on
+            self._accept()
+            for caller in list(self._callers):
+                want = self._wanted(caller)
+                if want == "stop":
+                    return
+                if want in WAKE:
+                    self._wake()
+                if want or time.monotonic() > caller.deadline:
+                    self._callers.remove(caller)
+                    caller.line.close()
 
-    def _greeted(self, line: Line) -> str:
-        """What a client wants, having answered it if a word is enough; its hello is left for the daemon."""
-        line.settimeout(HELLO_SECONDS)
+    def _wait(self) -> None:
+        """For a client, a word of one, or the next look."""
+        silent = [caller.line for caller in self._callers if not caller.heard_of]
+        room = [self._listener] if len(self._callers) < MOST_WAITING else []
+        unfinished = len(silent) < len(self._callers)
+        select.select([*room, *silent], [], [], GLANCE_SECONDS if unfinished else LOOK_EVERY_SECONDS)
+
+    def _accept(self) -> None:
+        while len(self._callers) < MOST_WAITING:
+            try:
+                file, _ = self._listener._accept()  # type: ignore[attr-defined]  # what `socket` is built on
+            except OSError:
+                return
+            line = Line(fileno=file)
+            line.setblocking(False)
+            self._callers.append(Caller(line))
+
+    def _wanted(self, caller: Caller) -> str:
+        """What a client wants, having answered it if a word is enough; empty until its hello is whole."""
+        data = caller.peeked()
+        if data is None:
+            return "nothing"
+        if END not in data:
+            return WAKE[0] if len(data) >= LONG else ""
         try:
-            want, fields = heard(line.recv(LONGEST, MSG_PEEK))
+            want, fields = heard(data[: data.index(END) + len(END)])
             if fields.get("token", "") != self._place.token():
                 return "nothing"  # the daemon would refuse it; it is not worth waking
-            if want in ("ping", "stop", "status"):
-                line.recv(LONGEST)
-                line.sendall(said("welcome", self._self(want)))
+            if want in ANSWERED:
+                caller.line.recv(LONGEST)
+                caller.line.sendall(said("welcome", self._self(want)))
         except (OSError, ValueError):
             return "nothing"
         return want
@@ -72,23 +140,41 @@ class Dozing:
             told["status"] = json.dumps(known | now)
         return told
 
-    def _wake(self, client: int) -> None:
-        handed = (self._lock, self._listener.fileno(), client)
+    def _identities(self) -> list[int]:
+        """Which files are at our paths; 0 where none is."""
+        door = self._place.socket if self._place.unix else self._place.port
+        return [_inode(path) for path in (self._place.lock, self._place.pid, door)]
+
+    def _wake(self) -> None:
+        """Become the daemon again, with all clients that wait; none of their words has been taken away."""
+        lines = [caller.line.fileno() for caller in self._callers]
+        handed = [*self._locks, self._listener.fileno(), *lines]
         for file in handed:
             os.set_inheritable(file, True)
         os.execv(sys.executable, [sys.executable, *self._command, f"--handed={','.join(map(str, handed))}"])
 
 
+def _inode(path: str) -> int:
+    try:
+        return os.stat(path).st_ino
+    except OSError:
+        return 0
+
+
 def main() -> None:
     """The arguments are those of `doze`."""
-    flags, lock, listener, about, *command = sys.argv[1:]
+    flags, files, *command = sys.argv[1:]
+    lock, serving, listener, about = map(int, files.split(","))
     place = Place({}, *json.loads(flags)[1::2])
     for signum in (signal.SIGTERM, signal.SIGINT):
         signal.signal(signum, lambda *_: sys.exit())
+    with open(about, "rb") as pipe:
+        text = pipe.read().decode()
     try:
-        Dozing(place, int(lock), int(listener), about, command).run()
+        Dozing(place, (lock, serving), listener, text, command).run()
     finally:
-        place.clear()
+        if _inode(place.lock) == os.fstat(lock).st_ino:
+            place.clear()
 
 
 if __name__ == "__main__":

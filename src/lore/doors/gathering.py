@@ -2,8 +2,8 @@
 
 import logging
 from collections.abc import AsyncIterator, Mapping, Sequence
-from math import inf
 from pathlib import Path
+from typing import NamedTuple
 
 import anyio
 import watchfiles
@@ -12,7 +12,9 @@ from watchfiles._rust_notify import WatchfilesRustInternalError
 from lore.engine import Lore
 from lore.engine.ingest import Ingested
 from lore.errors import LoreError
-from lore.transcripts.ignoring import ignoring
+from lore.supervision import failure_of, pause_after, reason
+from lore.transcripts.finding import printable
+from lore.transcripts.ignoring import Ignoring, ignoring
 from lore.transcripts.sources import Look, Source
 
 SETTLE_MILLISECONDS = 300
@@ -25,15 +27,27 @@ REST = 2
 LONGEST_REST_SECONDS = 10.0
 RETRY_SECONDS = 30.0
 """After which a file that could not be read is tried again although it is as it was: not at once, for to
-try may itself be seen as a change."""
+try may itself be seen as a change. It doubles with each further failure."""
+LONGEST_RETRY_SECONDS = 600.0
 
 logger = logging.getLogger(__name__)
+
+
+class Quarantined(NamedTuple):
+    """A file that could not be read so many times in a row, and when it is tried again.
+
+    unexpected: the reason was none that Lore knows, so a change of the file does not shorten the pause.
+    """
+
+    failures: int
+    until: float
+    unexpected: bool
 
 
 class Gathering:
     """The transcripts of some clients. To look at what has not changed since costs next to nothing.
 
-    failed: those that could not be read, and why.
+    failed: those that could not be read, and why. unseen: files and folders that could not be looked at.
     """
 
     def __init__(
@@ -54,9 +68,10 @@ class Gathering:
         self._variables = variables
         self._since = since
         self._seen: dict[Path, Look] = {}
-        self._again_at: dict[Path, float] = {}
+        self._quarantine: dict[Path, Quarantined] = {}
         self._ended = anyio.Event()
         self.failed: dict[str, str] = {}
+        self.unseen: dict[str, str] = {}
 
     @property
     def files(self) -> int:
@@ -65,35 +80,67 @@ class Gathering:
 
     def changed(self) -> list[tuple[Path, Source]]:
         """The files that are new, not as they were when they were read last, or to be tried again."""
-        now = self._lore.clock()
+        unseen: dict[str, str] = {}
+        found = {
+            path: source
+            for source in self._sources
+            for path in source.files(self._home, self._variables, unseen)
+        }
+        for name in unseen.keys() - self.unseen.keys():
+            logger.warning("%s %s", name, unseen[name])
+        self.unseen = unseen
+        for path in self._quarantine.keys() - found.keys():  # it is gone, and with it the trouble
+            del self._quarantine[path]
+            self.failed.pop(printable(path), None)
         return [
             (path, source)
-            for source in self._sources
-            for path in source.files(self._home, self._variables)
-            if (self._seen.get(path) != source.look_at(path) or self._again_at.get(path, inf) <= now)
-            and source.written_at(path) >= self._since
+            for path, source in found.items()
+            if self._to_read(path, source.look_at(path)) and source.written_at(path) >= self._since
         ]
 
+    def _to_read(self, path: Path, look: Look) -> bool:
+        """Whether it has changed since, or its time in quarantine is over."""
+        changed = self._seen.get(path) != look
+        held = self._quarantine.get(path)
+        if held is None:
+            return changed
+        over = not 0 < held.until - self._lore.clock() <= LONGEST_RETRY_SECONDS
+        return over or (changed and not held.unexpected)
+
     def read(self, files: Sequence[tuple[Path, Source]]) -> Ingested:
-        """Read them on. One that cannot be read, or kept, is told about once, and tried again later."""
-        total = Ingested()
+        """Read them on. One that cannot be read or kept, whatever the reason, ends up in quarantine."""
+        done: list[Ingested] = []
         ignored = ignoring(self._ignore_list, self._home)
         for path, source in files:
             look = source.look_at(path)
-            before = self.failed.pop(str(path), "")
-            self._again_at.pop(path, None)
-            try:
-                for done in self._lore.ingest(path, source, ignored):
-                    total += done
-                    if self._ended.is_set():
-                        return total
-            except LoreError as trouble:
-                self.failed[str(path)] = str(trouble)
-                self._again_at[path] = self._lore.clock() + RETRY_SECONDS
-                if str(trouble) != before:
-                    logger.warning("%s", trouble)
+            error = failure_of(lambda: self._read_one(path, source, ignored, done))  # noqa: B023 (runs now)
+            if error is not None:
+                self._set_aside(path, error)
+            elif self._ended.is_set():
+                break
+            else:
+                self._quarantine.pop(path, None)
+                self.failed.pop(printable(path), None)
             self._seen[path] = look
-        return total
+        return sum(done, Ingested())
+
+    def _read_one(self, path: Path, source: Source, ignored: Ignoring, done: list[Ingested]) -> None:
+        for batch in self._lore.ingest(path, source, ignored):
+            done.append(batch)
+            if self._ended.is_set():
+                return
+
+    def _set_aside(self, path: Path, error: Exception) -> None:
+        """Into quarantine: the log says why, once, and it is tried again later."""
+        name, why = printable(path), reason(error)
+        unexpected = not isinstance(error, LoreError)
+        if self.failed.get(name) != why:
+            told = why if name in why else f"{name}: {why}"
+            logger.warning("%s", told, exc_info=error if unexpected else None)
+        self.failed[name] = why
+        failures = self._quarantine[path].failures + 1 if path in self._quarantine else 1
+        pause = pause_after(failures, RETRY_SECONDS, LONGEST_RETRY_SECONDS)
+        self._quarantine[path] = Quarantined(failures, self._lore.clock() + pause, unexpected)
 
     def end(self) -> None:
         """Finish the batch at hand; the rest is for the next time."""

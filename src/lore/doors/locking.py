@@ -18,20 +18,32 @@ class Held(Unavailable):
 @contextmanager
 def holding(path: str, patience: float) -> Iterator[int]:
     """Hold the file's lock, by the descriptor that is given; Held if it is not free within `patience` s."""
+    file = _locked(path, patience)
     try:
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-    except OSError as error:
-        raise Unavailable(f"{path} cannot be opened: {error.strerror}") from error
-    try:
-        until = time.monotonic() + patience
-        while not acquired(file):
-            if time.monotonic() > until:
-                raise Held(f"{path} is held by another process")
-            time.sleep(LOOK_EVERY_SECONDS)
         yield file
     finally:
         os.close(file)
+
+
+def _locked(path: str, patience: float) -> int:
+    """A lock on a file that was removed meanwhile keeps nobody out, so the one in its place is locked."""
+    until = time.monotonic() + patience
+    while True:
+        file = _opened(path)
+        if acquired(file) and in_place(path, file):
+            return file
+        os.close(file)
+        if time.monotonic() > until:
+            raise Held(f"{path} is held by another process")
+        time.sleep(LOOK_EVERY_SECONDS)
+
+
+def _opened(path: str) -> int:
+    try:
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        return os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        raise Unavailable(f"{path} cannot be opened: {error.strerror}") from error
 
 
 @contextmanager
@@ -42,6 +54,29 @@ def still_holding(file: int) -> Iterator[int]:
         yield file
     finally:
         os.close(file)
+
+
+def in_place(path: str, file: int) -> bool:
+    """Whether the path still leads to this open file: nobody has removed or replaced it."""
+    try:
+        return os.path.samestat(os.stat(path), os.fstat(file))
+    except OSError:
+        return False
+
+
+def retaken(path: str, file: int) -> bool:
+    """Hold the lock again whose file was removed, by the same descriptor; False if another holds it."""
+    try:
+        new = _opened(path)
+    except Unavailable:
+        return True  # nobody can hold it: a full disk, or one that only lets us read
+    try:
+        if not (acquired(new) and in_place(path, new)):
+            return False
+        os.dup2(new, file, inheritable=False)
+        return True
+    finally:
+        os.close(new)
 
 
 def held(path: str) -> bool:

@@ -4,18 +4,21 @@ import json
 from typing import Any
 
 from lore.doors.locking import held
-from lore.doors.place import Place
+from lore.doors.place import Hung, Place
 from lore.version import VERSION
 
 BUSY = "busy"
 """The state of a daemon that does not answer: it begins, it ends, or it has too much to do."""
+
+HUNG = "hung"
+"""The state of one that was stopped by a signal, or has not answered for half a minute."""
 
 GLANCED = ("state", "mode", "pid", "embedding")
 KNOWN = (
     *("state", "mode", "pid", "version", "started_at", "uptime_seconds", "memories", "pending"),
     "embedding",
     *("staged_turns", "last_consolidation_at", "store", "socket", "http", "model"),
-    *("language_model", "clients"),
+    *("language_model", "troubles", "clients"),
 )
 NONE: dict[str, Any] = {"running": False, **dict.fromkeys(KNOWN)}
 """What there is to say where no daemon runs."""
@@ -39,6 +42,8 @@ def described(place: Place) -> dict[str, Any]:
         return seen
     try:
         line, _, told = place.dial("status", {"version": VERSION})
+    except Hung:
+        return seen | {"state": HUNG}
     except OSError:
         return seen | {"state": BUSY}
     line.close()
@@ -50,5 +55,5 @@ def _written(place: Place) -> dict[str, Any]:
     try:
         with open(place.status, encoding="utf-8") as file:
             return dict(json.load(file))
-    except FileNotFoundError:
+    except (OSError, ValueError, TypeError):
         return {}

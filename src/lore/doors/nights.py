@@ -4,11 +4,10 @@ import logging
 import threading
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 
 from lore.doors.asleep import Ended, Night, regular
 from lore.engine import Lore
-from lore.engine.nights import TURNS, worth_trying
+from lore.engine.nights import lately, worth_trying
 from lore.errors import LoreError
 from lore.health import Staged
 
@@ -33,6 +32,8 @@ class Nights:
         self._night: Night | None = None
         self._ended = threading.Event()
         self._left: frozenset[tuple[str, int]] = frozenset()
+        self.trouble = ""
+        """The reason why the last run failed; empty if it did not."""
 
     @property
     def wanted(self) -> bool:
@@ -50,9 +51,10 @@ class Nights:
             return False
         if self._hurried and self._ready(now):
             return True
-        if now < self._begun_at + min(FIRST_SECONDS, self._interval):
+        if 0 <= now - self._begun_at < min(FIRST_SECONDS, self._interval):
             return False
-        if store.claim(regular(self._lore), now, now + RETRY_SECONDS) is not None:
+        longest = max(RETRY_SECONDS, self._interval)
+        if store.claim(regular(self._lore), now, now + RETRY_SECONDS, longest) is not None:
             return True
         return 0 < self._lore.tuning.idle_sessions <= len(self._ready(now))
 
@@ -72,6 +74,7 @@ class Nights:
             running = thread.submit(night.run)
             trouble = running.exception()
         self._night = None
+        self.trouble = "" if trouble is None or isinstance(trouble, Ended) else str(trouble) or repr(trouble)
         if trouble is None:
             report = running.result()
             amount = ", ".join(f"{name} {count}" for name, count in report.counts.items()) or "nothing new"
@@ -99,8 +102,8 @@ class Nights:
     def _ready(self, now: float) -> list[Staged]:
         """Those of the waiting that have been quiet for long enough."""
         waiting = self._waiting(now)
-        lately = replace(TURNS, created_after=now - self._lore.tuning.idle_threshold)
-        busy = self._lore.count_below([one.session.id for one in waiting], lately)
+        recent_turns = lately(now, self._lore.tuning.idle_threshold)
+        busy = self._lore.count_below([one.session.id for one in waiting], recent_turns)
         return [one for one in waiting if not busy[one.session.id]]
 
     def _waiting(self, now: float) -> list[Staged]:

@@ -12,11 +12,20 @@ LONGEST_SOCKET_NAME = 100
 
 PATIENCE_SECONDS = 30.0
 """How long a daemon may take to answer a hello."""
+GLANCE_SECONDS = 2.0
+"""After which whoever waits for a daemon looks whether its process was stopped, again and again."""
+STOPPED = "T"
+"""The state of a process that a signal has stopped, as `ps` and /proc name it."""
+RESTART = "`lore daemon restart` puts another in its place"
 LOOPBACK = "127.0.0.1"
 LARGEST_PORT = 65_535
 
 Line = _socket.socket
 MSG_PEEK = _socket.MSG_PEEK
+
+
+class Hung(ConnectionError):
+    """The daemon is there, and does not answer."""
 
 
 class Place:
@@ -63,15 +72,49 @@ class Place:
         line, token = self._line()
         try:
             line.sendall(said(want, fields | token))
-            word, told = heard(_answer(line))
+            word, told = heard(self._answer(line))
             line.settimeout(None)
         except ValueError as error:
             line.close()
             raise ConnectionError(str(error)) from error
+        except TimeoutError as error:
+            line.close()
+            raise Hung(f"Lore's daemon does not answer; {RESTART}") from error
         except OSError:
             line.close()
             raise
         return line, word, told
+
+    def hung(self) -> str:
+        """The reason why the daemon cannot answer, if its process was stopped; empty otherwise."""
+        try:
+            with open(self.pid) as file:
+                pid = int(file.read())
+            if _state_of(pid) != STOPPED:
+                return ""
+        except (OSError, ValueError):
+            return ""
+        return f"Lore's daemon (PID {pid}) was stopped by a signal; {RESTART}"
+
+    def _answer(self, line: Line) -> bytes:
+        """One message: the daemon says no more than that before it is asked. TimeoutError, or Hung."""
+        message = b""
+        line.settimeout(GLANCE_SECONDS)
+        glances = 0
+        while not message.endswith(END):
+            try:
+                chunk = line.recv(LONGEST)
+            except TimeoutError:
+                glances += 1
+                if why := self.hung():
+                    raise Hung(why) from None
+                if glances * GLANCE_SECONDS >= PATIENCE_SECONDS:
+                    raise
+                continue
+            if not chunk or len(message) > LONGEST:
+                raise ConnectionError("the daemon hung up")
+            message += chunk
+        return message
 
     def _line(self) -> tuple[Line, dict[str, str]]:
         """Connected, and what proves that we may: the socket opens, or the port's file can be read."""
@@ -84,8 +127,10 @@ class Place:
         line.settimeout(PATIENCE_SECONDS)
         try:
             line.connect(address)
-        except OSError:
+        except OSError as error:
             line.close()
+            if why := self.hung():  # so many wait for it already that nobody else can
+                raise Hung(why) from error
             raise
         return line, token
 
@@ -110,15 +155,16 @@ def socket_pair() -> tuple[Line, Line]:
     return pair
 
 
-def _answer(line: Line) -> bytes:
-    """One message: the daemon says no more than that before it is asked."""
-    message = b""
-    while not message.endswith(END):
-        chunk = line.recv(LONGEST)
-        if not chunk or len(message) > LONGEST:
-            raise ConnectionError("the daemon hung up")
-        message += chunk
-    return message
+def _state_of(pid: int) -> str:
+    """The letter of a process's state."""
+    if os.path.isdir("/proc/self"):
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return file.read().rpartition(b") ")[2][:1].decode()
+    if os.name != "posix":
+        return ""
+    subprocess = import_module("subprocess")
+    told = subprocess.run(["ps", "-o", "state=", "-p", str(pid)], capture_output=True, text=True)
+    return str(told.stdout).strip()[:1]
 
 
 def _absolute(path: str) -> str:

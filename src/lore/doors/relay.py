@@ -9,10 +9,11 @@ import select
 import sys
 from importlib import import_module
 
+from lore.doors.arguments import USAGE, VALUED, options_of
 from lore.doors.attempt import Attempt, Trouble
 from lore.doors.framing import LONGEST_LINE, Lines
 from lore.doors.hello import OPENING
-from lore.doors.place import Line, Place
+from lore.doors.place import GLANCE_SECONDS, Hung, Line, Place
 from lore.environment import folder, session, variables
 from lore.version import VERSION
 
@@ -21,23 +22,6 @@ if TYPE_CHECKING:
     from lore.doors.conversation import Conversation
     from lore.doors.early import Early
 
-USAGE = """\
-Usage: lore-mcp [OPTIONS]
-
-  Serve an agent over MCP, on stdin and stdout, through Lore's daemon, which is
-  started if none runs.
-
-Options:
-  --surfaces NAMES   The dialects to offer, comma-separated, or all.
-  --namespace NAME   Whose memories: these and the shared ones.
-  --db PATH          The database file (default: memory.db in the data folder).
-  --data-dir PATH    The folder for data and settings (default: ~/.lore).
-  --standalone       No daemon: serve in this process.
-  --version          Print the version.
-  -h, --help         Print this.
-"""
-VALUED = ("--surfaces", "--namespace", "--db", "--data-dir")
-PLAIN = ("--standalone", "--version", "--help", "-h")
 WRONG_USAGE = 2
 INTERRUPTED = 130
 
@@ -99,10 +83,11 @@ class Relay:
         while True:
             reading: list[int | Line] = [line, self._stdin] if listens and not self._agent_gone else [line]
             writing = [self._stdout] if self._to_agent else []
-            pause = QUIET_SECONDS if self._unread else None
-            ready, free, _ = select.select(reading, writing + ([line] if self._to_daemon else []), [], pause)
-            if not (ready or free):
-                self._conversation()
+            ready, free, _ = select.select(
+                reading, writing + ([line] if self._to_daemon else []), [], self._pause()
+            )
+            if not (ready or free) and self._given_up():
+                break
             if self._stdin in ready:
                 self._to_daemon += self._from_agent()
             if free and self._stdout in free:
@@ -117,6 +102,23 @@ class Relay:
         self._to_daemon.clear()
         line.setblocking(True)
         self._flush()
+
+    def _pause(self) -> float | None:
+        """Seconds until something is to be done although nobody says anything."""
+        if self._unread:
+            return QUIET_SECONDS
+        return GLANCE_SECONDS if self._remembered is not None and self._remembered.waiting else None
+
+    def _given_up(self) -> bool:
+        """Whether the daemon was stopped while the agent waits for it; then the agent is told."""
+        if self._unread:
+            self._conversation()
+        elif why := self._place.hung():
+            _failed(why, 1)
+            self._conversation().give_up(why, self._repeatable)
+            self._say(self._conversation().news())
+            return True
+        return False
 
     def _from_agent(self) -> bytes:
         """The whole lines that have come; at the end also one that was not ended. Longer ones are refused."""
@@ -221,6 +223,8 @@ class Relay:
         for _ in range(TRIES):
             try:
                 return self._place.dial("mcp", self._fields)
+            except Hung as error:
+                raise Trouble(str(error)) from error
             except OSError:
                 self._helped(import_module("lore.doors.starting").start)
         raise Trouble("the daemon ends as soon as it has begun; see `lore daemon logs`")
@@ -313,7 +317,7 @@ def _received(line: Line) -> bytes:
 def main() -> int:
     """`lore-mcp`."""
     try:
-        options = _options(sys.argv[1:])
+        options = options_of(sys.argv[1:])
     except Trouble as trouble:
         return _failed(f"{trouble}; see lore-mcp --help", WRONG_USAGE)
     if "--help" in options or "-h" in options:
@@ -329,19 +333,6 @@ def main() -> int:
     except (KeyboardInterrupt, BrokenPipeError):
         return INTERRUPTED
     return 0
-
-
-def _options(arguments: list[str]) -> dict[str, str]:
-    options: dict[str, str] = {}
-    left = list(arguments)
-    while left:
-        name, given, value = left.pop(0).partition("=")
-        if name in VALUED and not (given or left):
-            raise Trouble(f"{name} needs a value")
-        if name not in (VALUED if given else VALUED + PLAIN):
-            raise Trouble(f"unknown option {name}")
-        options[name] = value if given or name in PLAIN else left.pop(0)
-    return options
 
 
 def _place(options: dict[str, str]) -> Place:

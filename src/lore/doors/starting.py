@@ -5,20 +5,24 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 
 from lore.doors.locking import held, holding
-from lore.doors.place import Place
+from lore.doors.place import Hung, Place
 from lore.environment import for_resident, variables
 from lore.errors import Unavailable
 from lore.version import VERSION
 
 START_SECONDS = 60.0
 STOP_SECONDS = 30.0
+KILL_SECONDS = 5.0
 LOOK_EVERY_SECONDS = 0.02
 TOLD_LINES = 5
 """How much of the log a failure to start quotes."""
 LEVELS = ("INFO", "WARNING", "ERROR", "CRITICAL")
 KILLED = 9
+GO_ON = (signal.SIGCONT,) if hasattr(signal, "SIGCONT") else ()
+"""Has a stopped process go on, so that it can end."""
 CHILDREN: "list[subprocess.Popen[bytes]]" = []
 """The daemons that this process has started: when one has died, its parent has to take notice."""
 RESIDENT = (
@@ -59,14 +63,20 @@ def restart(place: Place) -> bool:
 
 
 def stop(place: Place) -> bool:
-    """Ask the daemon to finish what it has begun and end, and wait for that; whether there was one."""
+    """Ask the daemon to finish what it has begun and end, and wait for that; whether there was one.
+
+    One that has not ended after STOP_SECONDS hangs, and is killed: what it has acknowledged is on disk.
+    """
     if not held(place.lock):
         return False
     until = time.monotonic() + STOP_SECONDS
     told = _told_to_stop(place)
+    killed = False
     while held(place.lock):
         if told is not None and _written_pid(place) not in (told, None):
             break  # that is another one, begun meanwhile by somebody who needs it
+        if time.monotonic() > until and told is not None and not killed:
+            killed, until = _killed(told), until + KILL_SECONDS
         if time.monotonic() > until:
             raise Unavailable(f"the daemon did not end within {STOP_SECONDS:.0f} s; see {place.log}")
         time.sleep(LOOK_EVERY_SECONDS)
@@ -85,9 +95,11 @@ def await_answer(place: Place) -> dict[str, str]:
 
 
 def asked(place: Place, want: str = "ping") -> dict[str, str] | None:
-    """What the daemon says of itself (version, pid); None if none answers."""
+    """What the daemon says of itself (version, pid); None if there is none. Unavailable if it hangs."""
     try:
         line, _, told = place.dial(want, {"version": VERSION})
+    except Hung as error:
+        raise Unavailable(str(error)) from error
     except OSError:
         return None
     line.close()
@@ -105,13 +117,28 @@ def _numbers(version: str) -> list[int]:
 
 def _told_to_stop(place: Place) -> int | None:
     """Its pid. None: it cannot be told yet, because it only begins."""
-    if (told := asked(place, "stop")) is not None:
-        return int(told["pid"])
+    try:
+        if (told := asked(place, "stop")) is not None:
+            return int(told["pid"])
+    except Unavailable:
+        return _signalled(place, GO_ON)
+    return _signalled(place, ())
+
+
+def _killed(pid: int) -> bool:
+    with suppress(OSError):
+        os.kill(pid, KILLED)
+    return True
+
+
+def _signalled(place: Place, more: "tuple[int, ...]") -> int | None:
+    """The pid of the process that holds the place, having told it by signals to end."""
     pid = _written_pid(place)
     try:
         if pid is not None:
-            os.kill(pid, signal.SIGTERM)  # it runs, but is too busy to listen
-    except ProcessLookupError:
+            for signum in (signal.SIGTERM, *more):  # it runs, but is too busy to listen, or was stopped
+                os.kill(pid, signum)
+    except OSError:
         return None
     return pid
 
@@ -121,7 +148,7 @@ def _written_pid(place: Place) -> int | None:
     try:
         with open(place.pid) as file:
             return int(file.read())
-    except FileNotFoundError:
+    except (OSError, ValueError):
         return None
 
 

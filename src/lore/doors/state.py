@@ -17,7 +17,8 @@ NOTICEABLE = 32
 class State:
     """The file says `state`, `pid`, `updated_at` and `mode`; it is there as long as the daemon is.
 
-    While the daemon embeds a backlog it also says `embedding`: how many are left, and about how long.
+    While the daemon embeds a backlog it also says `embedding`: how many are left, and about how long. While
+    something does not work, it also says `troubles`: what, and why.
     """
 
     def __init__(self, path: str) -> None:
@@ -25,6 +26,7 @@ class State:
         self.mode = "local"
         self._doing: list[Doing] = []
         self.embedding: dict[str, float | None] | None = None
+        self._troubles: dict[str, str] = {}
 
     @property
     def now(self) -> Doing:
@@ -55,11 +57,17 @@ class State:
             self.embedding = shown
             self._say()
 
+    def suffers(self, troubles: dict[str, str]) -> None:
+        """Say what does not work, and why."""
+        if troubles != self._troubles:
+            self._troubles = troubles
+            self._say()
+
     def _say(self) -> None:
         """Whole or not at all: whoever reads it never sees half a file."""
         document = {"state": self.now, "pid": os.getpid(), "updated_at": int(time.time()), "mode": self.mode}
-        more = {"embedding": self.embedding} if self.embedding else {}
-        write_whole(self._path, json.dumps(document | more))
+        more = {"embedding": self.embedding, "troubles": self._troubles}
+        write_whole(self._path, json.dumps(document | {name: value for name, value in more.items() if value}))
 
 
 def _shown(work: Embedding) -> dict[str, float | None]:

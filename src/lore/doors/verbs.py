@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from lore import errors
 from lore.doors.framing import LONGEST_LINE, Cut
 from lore.doors.hello import LONGEST, OPENING, said
-from lore.doors.place import Line
+from lore.doors.place import GLANCE_SECONDS, Line
 from lore.doors.spelling import fits, hints_of, spelled, understood
 from lore.errors import Duplicate, Invalid, LoreError, Unavailable
 
@@ -80,11 +80,18 @@ def _told(error: LoreError) -> Mapping[str, str]:
 class Remote:
     """Stands in for a Lore: its verbs are done by the daemon at the other end of a line.
 
-    Should the daemon end, `instead` opens the store itself, and the command goes on with that.
+    Should the daemon end, `instead` opens the store itself, and the command goes on with that. hung: the
+    reason why the daemon cannot answer any more, if there is one.
     """
 
-    def __init__(self, line: Line, instead: Callable[[], "AbstractContextManager[Lore]"]) -> None:
+    def __init__(
+        self,
+        line: Line,
+        instead: Callable[[], "AbstractContextManager[Lore]"],
+        hung: Callable[[], str] = str,
+    ) -> None:
         self._line = line
+        self._hung = hung
         self._instead = instead
         self._direct: Lore | None = None
         self._rest = b""
@@ -128,15 +135,21 @@ class Remote:
         return begun, self._next() if begun else answer
 
     def _next(self) -> bytes:
-        """The next line; empty if there is none."""
+        """The next line; empty if there is none. Unavailable if the daemon hangs."""
         parts = [self._rest]
+        self._line.settimeout(GLANCE_SECONDS)
         while b"\n" not in parts[-1]:
             try:
                 parts.append(self._line.recv(LONGEST))
+            except TimeoutError:
+                if why := self._hung():
+                    raise Unavailable(why) from None
+                continue
             except OSError:
                 return b""
             if not parts[-1]:
                 return b""
+        self._line.settimeout(None)
         line, _, self._rest = b"".join(parts).partition(b"\n")
         return line
 

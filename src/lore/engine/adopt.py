@@ -1,7 +1,7 @@
 """adopt: take over the graph in another memory server's JSONL file; doing it twice changes nothing."""
 
 import json
-import stat
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +15,7 @@ from lore.engine.relate import check as check_relation
 from lore.errors import Invalid, NotFound
 from lore.model import Cause
 from lore.store import Store, Writer
+from lore.transcripts.foreign import open_regular
 
 SIZE_LIMIT_BYTES = 50 * 1024 * 1024
 
@@ -47,16 +48,16 @@ def file_within(path: str, roots: Sequence[Path]) -> Path:
 def lines_of(path: Path) -> list[str]:
     """The lines of a regular file that is not too large."""
     try:
-        status = path.stat()
-        if not stat.S_ISREG(status.st_mode):
-            raise Invalid(f"{path} is not a regular file")
-        if status.st_size > SIZE_LIMIT_BYTES:
-            raise Invalid(f"{path} has {status.st_size:,} bytes; the limit is {SIZE_LIMIT_BYTES:,}")
-        text = path.read_text(encoding="utf-8", errors="surrogateescape")
+        with open_regular(path) as file:
+            data = file.read(SIZE_LIMIT_BYTES + 1)
+            size = os.fstat(file.fileno()).st_size
     except FileNotFoundError:
         raise NotFound(f"Source file not found: {path}") from None
     except OSError as error:
         raise Invalid(f"{path} cannot be read: {error.strerror}") from None
+    if len(data) > SIZE_LIMIT_BYTES:
+        raise Invalid(f"{path} has {size:,} bytes; the limit is {SIZE_LIMIT_BYTES:,}")
+    text = data.decode("utf-8", "surrogateescape").replace("\r\n", "\n").replace("\r", "\n")
     return [line for line in text.split("\n") if line.strip()]
 
 

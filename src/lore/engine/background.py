@@ -9,10 +9,10 @@ from lore.config import Tuning
 from lore.engine.embed import WORK, embed, embed_alone
 from lore.engine.sense import Sense
 from lore.engine.suggest import sweep, sweepable
-from lore.errors import LoreError
 from lore.health import Embedding
 from lore.model import Cause
 from lore.store import Store
+from lore.supervision import Service, failure_of
 
 LOOK_EVERY_SECONDS = 1.0
 """How soon another process's unembedded memories are noticed; a look costs a tenth of a millisecond."""
@@ -61,10 +61,12 @@ class Sweeping:
             self._go_on(self._left, now)
 
     def _begin(self, now: float) -> None:
-        if now < self._look_at or not self._tuning.suggest_interval_hours:
+        pause = self._tuning.suggest_interval_hours * 3600
+        if not pause or 0 < self._look_at - now <= self._tuning.suggest_poll_seconds:
             return
         self._look_at = now + self._tuning.suggest_poll_seconds
-        since = self._store.claim(self._errand, now, self._retry_at(now))
+        retry_at = self._retry_at(now)
+        since = self._store.claim(self._errand, now, retry_at, max(pause, retry_at - now))
         if since is not None:
             self._left = sweepable(self._store.reader(self._namespace), since - OVERLAP_SECONDS)
             self._done_at, self._begun_at = since, now
@@ -104,6 +106,8 @@ class Background:
         self._embedding: Embedding | None = None
         self._woken = threading.Event()
         self._closed = False
+        self._sweep_at = 0.0
+        self.service = Service("embedding")
         self._thread = threading.Thread(target=self._work, name="lore-background", daemon=True)
 
     def start(self) -> None:
@@ -168,17 +172,31 @@ class Background:
                 sweeping.step()
 
     def _work(self) -> None:
-        self._sense.of_texts([])
-        step_at = 0.0
+        loaded = False
         while not self._closed:
             self._woken.clear()
-            pause = LOOK_EVERY_SECONDS
-            try:
-                self.embed_all()
-                if time.monotonic() >= step_at:
-                    self.sweep_on()
-                    step_at = time.monotonic() + STEP_EVERY_SECONDS
-            except LoreError as trouble:
-                pause = TRY_AGAIN_SECONDS
-                logger.warning("embedding or sweeping will be tried again: %s", trouble)
-            self._woken.wait(TRY_AGAIN_SECONDS if self._sense.trouble else pause)
+            error = failure_of(self._step if loaded else self._load)
+            if error is None:
+                loaded = True
+                self.service.works()
+                self._woken.wait(TRY_AGAIN_SECONDS if self._sense.trouble else LOOK_EVERY_SECONDS)
+            else:
+                self._rest(self.service.failed(error))
+
+    def _load(self) -> None:
+        self._sense.of_texts([])
+        self._step()
+
+    def _step(self) -> None:
+        """Embed all that waits, and at times sweep."""
+        self.embed_all()
+        if time.monotonic() >= self._sweep_at:
+            self.sweep_on()
+            self._sweep_at = time.monotonic() + STEP_EVERY_SECONDS
+
+    def _rest(self, seconds: float) -> None:
+        """Wait although there is work, unless it is time to end."""
+        until = time.monotonic() + seconds
+        while not self._closed and (left := until - time.monotonic()) > 0:
+            self._woken.wait(left)
+            self._woken.clear()

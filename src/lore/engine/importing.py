@@ -10,6 +10,7 @@ from lore.errors import Unavailable
 from lore.model import Cause
 from lore.store import Store
 from lore.text import storable
+from lore.transcripts.foreign import open_regular
 from lore.transcripts.imports import Format, format_of, said_in, source_of
 
 SESSION_LIMIT_BYTES = 400
@@ -28,7 +29,7 @@ def import_file(
     """Read a file from beginning to end; what came of each batch, as soon as it is kept."""
     storable(session, "session", SESSION_LIMIT_BYTES)
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             read = 0
             if form := format or format_of(file):
                 said = said_in(file, form, path.name, session.strip())

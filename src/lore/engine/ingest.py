@@ -31,6 +31,8 @@ NEIGHBOUR = 200
 LOOKED_AT = 8 * NEIGHBOUR
 """Characters of a turn in which these are looked for: it may begin with blank lines."""
 TITLE = 80
+AHEAD_SECONDS = 86_400.0
+"""By how much a client's clock may be ahead of ours; a turn of a later time gets the time of the reading."""
 REMEMBERED = 20
 """Of how many sessions of a file the last turn is remembered."""
 NAMES = uuid.UUID("7b0c6b1e-5d0f-4c55-9a5e-0d6f2f0b8c11")
@@ -182,7 +184,7 @@ class _Keeping:
     def keep(self, batch: Sequence[Said], bookmark: Bookmark | None, store: Store) -> Ingested:
         """All of a batch and the bookmark behind it, if there is one, in one transaction."""
         hidden: Counter[str] = Counter()
-        said = [clean_turn(one, hidden) for one in batch if isinstance(one, Turn)]
+        said = [self._dated(clean_turn(one, hidden)) for one in batch if isinstance(one, Turn)]
         turns = {self._id(turn.uuid): turn for turn in said if turn.text}
         told = (clean_heading(one, hidden) for one in batch if isinstance(one, Heading))
         headings = self._waiting | {heading.session: heading for heading in told}
@@ -202,6 +204,11 @@ class _Keeping:
                     replace(bookmark, state={**bookmark.state, "last": list(self._last.items())})
                 )
         return Ingested(turns=len(fresh), changed=len(changed), sessions=sessions, redacted=hidden)
+
+    def _dated(self, turn: Turn) -> Turn:
+        """The turn without a time that it cannot have: before 1970, or more than a day from now."""
+        possible = turn.at is None or 0 < turn.at <= self._now + AHEAD_SECONDS
+        return turn if possible else replace(turn, at=None)
 
     def _changed(
         self, turns: Mapping[str, Turn], known: Mapping[str, Memory], reader: Reader

@@ -14,6 +14,11 @@ TURNS = Filter(kinds=frozenset({TURN, LORE_CALL}))
 """All turns of a conversation; those that call Lore are counted, never digested."""
 ATTEMPTS = 5
 """So often a conversation is tried before it is left to a person."""
+RETRY_SECONDS = 15 * 60
+"""How long after a first failure it is asked again; twice as long after each further one."""
+LONGEST_REST_SECONDS = RETRY_SECONDS * 2 ** (ATTEMPTS - 1)
+SKEW_SECONDS = 300.0
+"""By how much the clock of whoever wrote a turn may be ahead of ours."""
 
 
 def staged(reader: Reader, namespace: str) -> list[Staged]:
@@ -34,8 +39,14 @@ def staged(reader: Reader, namespace: str) -> list[Staged]:
 
 
 def worth_trying(one: Staged, now: float) -> bool:
-    """Neither given up, nor resting after a failure."""
-    return one.attempts < ATTEMPTS and float(one.noted.get("retry_at", 0.0)) <= now
+    """Neither given up, nor resting after a failure; a rest that a wrong clock has set is over."""
+    wait = float(one.noted.get("retry_at", 0.0)) - now
+    return one.attempts < ATTEMPTS and not 0 < wait <= LONGEST_REST_SECONDS
+
+
+def lately(now: float, seconds: float) -> Filter:
+    """The turns of the last `seconds`, until now; one of the future was dated by a wrong clock."""
+    return replace(TURNS, created_after=now - seconds, created_before=now + SKEW_SECONDS)
 
 
 def retried(sessions: Sequence[str], writer: Writer) -> list[str]:

@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from typing import Any, Literal
 
@@ -318,10 +319,12 @@ class Store(ABC):
         """
 
     @abstractmethod
-    def claim(self, errand: str, now: float, until: float) -> float | None:
+    def claim(self, errand: str, now: float, until: float, longest: float = inf) -> float | None:
         """Take on a regular errand if it is due: the start of its last complete run (0.0: none), else None.
 
-        Nobody else is given it before `until`; so one that fails is tried again then.
+        Nobody else is given it before `until`; so one that fails is tried again then. longest: the most
+        seconds between two runs. A due time beyond that was set by a clock that was ahead, and counts as due;
+        a last run in the future counts as none.
         """
 
     @abstractmethod

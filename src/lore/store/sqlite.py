@@ -4,6 +4,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -155,8 +156,8 @@ class SqliteStore(Store):
         finally:
             os.close(file)
 
-    def claim(self, errand: str, now: float, until: float) -> float | None:
-        asked = {"name": errand, "now": now}
+    def claim(self, errand: str, now: float, until: float, longest: float = inf) -> float | None:
+        asked = {"name": errand, "now": now, "latest": now + longest + suggesting.SKEW_SECONDS}
         if self._read(suggesting.DUE, asked):
             return None
         with self._connections.deriving() as connection:
@@ -166,7 +167,7 @@ class SqliteStore(Store):
             known = run(suggesting.KNOWN, {"name": errand})
             done_at = float(known[0][0]) if known else 0.0
             run(suggesting.SCHEDULE, {"name": errand, "due_at": until, "done_at": done_at})
-            return done_at
+            return done_at if done_at <= now + suggesting.SKEW_SECONDS else 0.0
 
     def schedule(self, errand: str, done_at: float, due_at: float) -> None:
         with self._connections.deriving() as connection:

@@ -27,7 +27,9 @@ PUT = """
 EXPIRE = """
     DELETE FROM suggestion WHERE status = 'pending' AND updated_at < :before RETURNING id
 """
-DUE = "SELECT done_at FROM errand WHERE name = :name AND due_at > :now"
+SKEW_SECONDS = 300.0
+"""By how much a clock may be set back without anybody taking over what another process does."""
+DUE = "SELECT done_at FROM errand WHERE name = :name AND due_at > :now AND due_at <= :latest"
 KNOWN = "SELECT done_at FROM errand WHERE name = :name"
 SCHEDULE = """
     INSERT INTO errand (name, due_at, done_at) VALUES (:name, :due_at, :done_at)

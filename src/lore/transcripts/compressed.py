@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
 from lore.errors import Unavailable
+from lore.transcripts.foreign import open_regular
 
 SUFFIX = ".zst"
 MODULES = ("compression.zstd", "backports.zstd")
@@ -36,7 +37,7 @@ class Packing:
 def opened(path: Path) -> BinaryIO:
     """A transcript, packed or not. Raises OSError, or Unavailable if nothing here can unpack it."""
     packing = zstd() if path.suffix == SUFFIX else None
-    file = path.open("rb")
+    file = open_regular(path)
     return unpacked(file, packing) if packing else file
 
 

@@ -10,11 +10,15 @@ from typing import Any, Protocol
 import apsw
 
 from lore.errors import Unavailable
+from lore.transcripts import foreign
 from lore.transcripts.base import Said, State
+from lore.transcripts.finding import printable
 from lore.transcripts.growing import Left, Transcript, Watermark
 
 BESIDE = "-wal"
 """What the name of a database and this call: the log of changes that are not in the file itself yet."""
+PARTS = (BESIDE, "-shm", "-journal")
+"""What is added to the name of a database to name the other files that SQLite opens for it."""
 BUSY_MILLISECONDS = 5_000
 SETTINGS = ("PRAGMA query_only = ON", "PRAGMA trusted_schema = OFF", "PRAGMA cell_size_check = ON")
 
@@ -44,6 +48,7 @@ class RowReader(Protocol):
 @contextmanager
 def opened(reader: type[RowReader], path: Path, known: Sequence[Left]) -> Iterator[Transcript]:
     """A database, at the place of `known` that is in it, or at its beginning. Nothing is written to it."""
+    _check_parts(path)
     status = os.stat(path)  # not by opening it: to close the file again would cancel locks on it
     with closing(_connected(path)) as db:
         yield Rows(reader, path, status, db, known)
@@ -64,7 +69,7 @@ class Rows:
         known: Sequence[Left],
     ) -> None:
         self._path = path
-        here = Left(path=str(path), device=status.st_dev, inode=status.st_ino)
+        here = Left(path=printable(path), device=status.st_dev, inode=status.st_ino)
         written = _written(path)
         self._left, self._reader = here, reader(db, {}, written)
         with _plainly(path):
@@ -87,6 +92,17 @@ class Rows:
             for size, said in self._reader:
                 self._mark = Watermark(offset=self._mark.offset + size, lines=self._mark.lines + 1)
                 yield said
+
+
+def _check_parts(path: Path) -> None:
+    """Refuse a database if SQLite would open anything but regular files for it."""
+    for part in (path, *(path.with_name(path.name + suffix) for suffix in PARTS)):
+        try:
+            foreign.check_regular(part)
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            raise Unavailable(f"{part} is {error.strerror}, so the database is not read") from error
 
 
 def _likely(here: Left, known: Sequence[Left]) -> list[Left]:

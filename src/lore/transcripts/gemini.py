@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from lore.transcripts import fields, words
+from lore.transcripts import fields, foreign, words
 from lore.transcripts.base import Heading, Role, Said, State, Turn
 from lore.transcripts.lines import at_least, name_of, named, objects_of, record_of, texts_of
 
@@ -93,7 +93,7 @@ def _project_root(session: Path) -> str:
     if chats is None:
         return ""
     try:
-        return named(chats.with_name(PROJECT_ROOT).read_text(encoding="utf-8", errors="replace").strip())
+        return named(foreign.read_text(chats.with_name(PROJECT_ROOT)).strip())
     except OSError:
         return ""
 

@@ -1,5 +1,6 @@
 """growing: a file that its writer appends to, read by whole lines, each once, whatever happens to it."""
 
+import logging
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -8,8 +9,12 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
+from lore.supervision import failure_of, reason
 from lore.transcripts import compressed
 from lore.transcripts.base import LineReader, Said
+from lore.transcripts.finding import printable
+
+logger = logging.getLogger(__name__)
 
 LONGEST_LINE = 64 << 20
 """A longer one is passed over: nobody said that."""
@@ -74,9 +79,10 @@ class Lines:
     """The lines of a file behind the place where it was left, as what they say."""
 
     def __init__(self, reader: type[LineReader], path: str, file: BinaryIO, known: Sequence[Left]) -> None:
-        self._path = path
+        self._path = printable(path)
         self._device, self._inode = identity(file)
-        self._left = _left_off(path, file, known) or Left(path=path, device=self._device, inode=self._inode)
+        here = Left(path=self._path, device=self._device, inode=self._inode)
+        self._left = _left_off(self._path, file, known) or here
         self._growing = Growing(file, self._left.mark)
         self._reader = reader(path, self._left.state.get("reader", {}))
 
@@ -90,7 +96,17 @@ class Lines:
 
     def __iter__(self) -> Iterator[Sequence[Said]]:
         for number, line in self._growing:
-            yield self._reader.read(number, line)
+            yield self._understood(number, line)
+
+    def _understood(self, number: int, line: bytes) -> Sequence[Said]:
+        """What the line says; nothing, and a word in the log, if the reader does not withstand it."""
+        said: list[Said] = []
+        error = failure_of(lambda: said.extend(self._reader.read(number, line)))
+        if isinstance(error, MemoryError):
+            raise error  # not the line's fault: it is read another time
+        if error is not None:
+            logger.warning("%s, line %d, is passed over: %s", self._path, number, reason(error))
+        return [] if error else said
 
 
 def _left_off(path: str, file: BinaryIO, known: Sequence[Left]) -> Left | None:

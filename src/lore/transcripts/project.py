@@ -1,8 +1,11 @@
 """project: which repository a folder belongs to. Worktrees share one; folders of the same name do not."""
 
+import errno
 import re
 from dataclasses import dataclass
 from pathlib import Path
+
+from lore.transcripts import foreign
 
 REMOTE = re.compile(r'^\s*\[remote "([^"]+)"\]\s*$')
 SECTION = re.compile(r"^\s*\[")
@@ -21,17 +24,20 @@ class Project:
 
 
 def project_of(folder: str, remote: str = "") -> Project | None:
-    """Of a folder, which may be gone by now; remote: what a client said about it. None of no folder."""
+    """Of a folder, which may be gone by now; remote: what a client said about it.
+
+    None of no folder, and of a text that is too long to be one.
+    """
     if remote:
         return _named(repository(remote))
-    if not folder:
+    if not folder or len(folder) > foreign.LONGEST_PATH:
         return None
     return repository_of(folder) or _named(folder.rstrip("/") or "/")
 
 
 def repository_of(folder: str) -> Project | None:
     """Of a folder inside of a repository; None of any other."""
-    common = _common(Path(folder)) if folder else None
+    common = _common(Path(folder)) if folder and len(folder) <= foreign.LONGEST_PATH else None
     if common is None:
         return None
     remotes = _remotes(common)
@@ -67,8 +73,8 @@ def _common(folder: Path) -> Path | None:
             if git.is_dir():
                 return git
             if git.is_file():
-                return _shared(place, git.read_text(encoding="utf-8", errors="replace"))
-        except OSError:
+                return _shared(place, foreign.read_text(git))
+        except (OSError, ValueError):
             continue
     return None
 
@@ -77,16 +83,29 @@ def _shared(place: Path, pointer: str) -> Path | None:
     """A worktree's or a submodule's `.git` is a file that says where its own folder is."""
     if not pointer.startswith("gitdir:"):
         return None
-    own = (place / pointer.removeprefix("gitdir:").strip()).resolve()
     try:
-        return (own / (own / "commondir").read_text(encoding="utf-8").strip()).resolve()
-    except (OSError, UnicodeDecodeError):
+        own = _resolved(place, pointer.removeprefix("gitdir:"))
+    except OSError:
+        return None
+    try:
+        return _resolved(own, foreign.read_text(own / "commondir"))
+    except OSError:
         return own
+
+
+def _resolved(folder: Path, written: str) -> Path:
+    """The path that a file of git names, from the folder that the file is in. OSError if it names none."""
+    if len(written) > foreign.LONGEST_PATH:
+        raise OSError(errno.ENAMETOOLONG, "no possible file name", str(folder))
+    try:
+        return (folder / written.strip()).resolve()
+    except (RuntimeError, ValueError) as error:  # a loop of links, a NUL
+        raise OSError(errno.ELOOP, "no possible file name", str(folder)) from error
 
 
 def _remotes(common: Path) -> dict[str, str]:
     try:
-        lines = (common / "config").read_text(encoding="utf-8", errors="replace").splitlines()
+        lines = foreign.read_text(common / "config").splitlines()
     except OSError:
         return {}
     remotes: dict[str, str] = {}

@@ -22,6 +22,7 @@ from lore.transcripts import (
     opencode,
 )
 from lore.transcripts.changes import Cursor, OpenCode
+from lore.transcripts.finding import matching
 from lore.transcripts.growing import Left, Transcript
 
 Look: TypeAlias = tuple[tuple[int, int, int], ...]
@@ -53,15 +54,16 @@ class Source:
         """The folder where it writes its transcripts."""
         return self._folder(home, variables) / self.below
 
-    def files(self, home: Path, variables: Mapping[str, str]) -> Iterator[Path]:
-        """Its transcripts, the oldest first."""
-        places = self._places(home, variables)
+    def files(
+        self, home: Path, variables: Mapping[str, str], troubles: dict[str, str] | None = None
+    ) -> Iterator[Path]:
+        """Its transcripts, the oldest first. troubles: gets what cannot be looked at, and why."""
+        seen = {} if troubles is None else troubles
         found = [
             path
-            for place in places
+            for place in self._places(home, variables)
             for pattern in self.patterns
-            for path in place.glob(pattern)
-            if path.is_file()
+            for path in matching(place, pattern, seen)
         ]
         yield from sorted(found, key=lambda path: (self.written_at(path), str(path)))
 

@@ -11,9 +11,9 @@ import pytest
 
 from lore import Lore
 from lore.clock import Clock
-from lore.engine.consolidate.digest import FAILURES_IN_A_ROW, RETRY_SECONDS
+from lore.engine.consolidate.digest import FAILURES_IN_A_ROW
 from lore.engine.consolidation import sleep
-from lore.engine.nights import ATTEMPTS
+from lore.engine.nights import ATTEMPTS, RETRY_SECONDS
 from lore.engine.spending import StoreLedger
 from lore.llm.base import NoAnswer, Prompt, Refused, Unreachable
 from lore.llm.scripted import ScriptedModel

@@ -20,7 +20,6 @@ from lore.doors.cli.opening import directly, embedding
 from lore.doors.cli.progress import CLEAR, NAME_WIDTH, progress
 from lore.doors.cli.terminal import line, note, plural, show_rows, visible, width, wrapped
 from lore.errors import Invalid
-from lore.model import TURN, Filter
 
 if TYPE_CHECKING:
     from lore.doors.asleep import Night
@@ -94,9 +93,10 @@ def _known(phases: Sequence[str]) -> None:
 
 def _young(lore: "Lore") -> int:
     """How many conversations were left because they may go on."""
-    lately = Filter(kinds=frozenset({TURN}), created_after=lore.clock() - lore.tuning.idle_threshold)
+    nights = import_module("lore.engine.nights")
+    recent_turns = nights.lately(lore.clock(), lore.tuning.idle_threshold)
     ids = [one.session.id for one in lore.staged()]
-    return sum(count > 0 for count in lore.count_below(ids, lately).values())
+    return sum(count > 0 for count in lore.count_below(ids, recent_turns).values())
 
 
 # --- meanwhile

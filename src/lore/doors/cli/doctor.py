@@ -9,8 +9,10 @@ import click
 from lore.doors.cli.document import plain, show_document
 from lore.doors.cli.flags import Flags, json_option
 from lore.doors.cli.opening import missing_store, opened
+from lore.doors.cli.placing import place_of
 from lore.doors.cli.progress import settle
 from lore.doors.cli.terminal import note, wrapped
+from lore.doors.looking import described
 from lore.doors.verbs import Remote
 from lore.errors import Unavailable
 from lore.health import Finding
@@ -50,12 +52,22 @@ def _examined(flags: Flags, fix: bool) -> tuple[Sequence[Finding], Sequence[Find
         if not isinstance(lore, Remote) and (unmade := missing_store(flags)):
             nothing = [Finding("store", True, f"{unmade.database} does not exist yet; nothing to check")]
             return nothing, nothing
-        before = lore.check()
+        before = [*lore.check(), *_troubles(flags)]
         if not fix:
             return before, before
         lore.rebuild()
         _settle(lore)
-        return before, lore.check()
+        return before, [*lore.check(), *_troubles(flags)]
+
+
+def _troubles(flags: Flags) -> list[Finding]:
+    """What the daemon says of itself: its services in trouble, and the files that it passes over."""
+    troubles = described(place_of(flags)).get("troubles")
+    if troubles is None:
+        return []
+    if not troubles:
+        return [Finding("daemon", True, "all transcripts can be read, and all its services work")]
+    return [Finding("daemon", False, f"{what}: {why}") for what, why in troubles.items()]
 
 
 def _settle(lore: "Lore") -> None:

@@ -12,7 +12,7 @@ from lore.doors.cli.flags import json_option
 from lore.doors.cli.placing import place_of
 from lore.doors.cli.terminal import note, plural, show_rows, visible
 from lore.doors.cli.times import embedding_left, iso, span, told
-from lore.doors.looking import BUSY, described
+from lore.doors.looking import BUSY, HUNG, described
 from lore.version import VERSION
 
 NOT_RUNNING = 3
@@ -49,10 +49,15 @@ def _show(seen: Mapping[str, Any]) -> None:
     facts = ", ".join(f"{name}: {value}" for name, value in known.items() if value is not None)
     click.secho(visible(f"Lore: running ({facts})"), bold=True)
     if seen["clients"] is None:
-        note(f"It does not answer: it begins, ends, or is {BUSY}. lore daemon logs may tell more.")
+        if seen["state"] == HUNG:
+            note("It was stopped by a signal or hangs; lore daemon restart puts another in its place.")
+        else:
+            note(f"It does not answer: it begins, ends, or is {BUSY}. lore daemon logs may tell more.")
         return
     now = time.time()
     show_rows({name: visible(value) for name, value in _rows(seen, now).items()})
+    for what, why in (seen["troubles"] or {}).items():
+        click.secho(visible(f"trouble: {what}: {why}"), fg="yellow")
     for client in seen["clients"][:SHOWN]:
         click.echo(f"  {visible(_client(client, now))}")
     if (more := len(seen["clients"]) - SHOWN) > 0:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, cast
 from lore.doors.cli.flags import Flags
 from lore.doors.cli.placing import place_of
 from lore.doors.cli.terminal import warn
-from lore.doors.place import Line, Place
+from lore.doors.place import Hung, Line, Place
 from lore.doors.settling import Embeds
 from lore.doors.verbs import Remote
 from lore.environment import folder, session, variables
@@ -49,7 +49,7 @@ def opened(flags: Flags, *, create: bool = False) -> Iterator["Lore"]:
         with directly(flags, create=create) as lore:
             yield lore
     else:
-        with closing(Remote(line, partial(directly, flags, create=create))) as remote:
+        with closing(Remote(line, partial(directly, flags, create=create), place_of(flags).hung)) as remote:
             yield cast("Lore", remote)
 
 
@@ -92,7 +92,7 @@ def embedding(flags: Flags, lore: "Lore") -> Iterator[Embeds]:
     if line is None:
         yield lore
     else:
-        with closing(Remote(line, lambda: nullcontext(lore))) as remote:
+        with closing(Remote(line, lambda: nullcontext(lore), place_of(flags).hung)) as remote:
             yield cast(Embeds, remote)
 
 
@@ -121,6 +121,9 @@ def _dialled(place: Place, flags: Flags) -> tuple[Line | None, str]:
     try:
         us = {"version": VERSION, "folder": folder(), "session": session(), "pid": str(os.getpid())}
         line, word, told = place.dial("verbs", us | variables() | asked)
+    except Hung as error:
+        warn([f"{error}. The store is opened without it"])
+        return None, ""
     except OSError:
         return None, ""
     if word == "welcome":

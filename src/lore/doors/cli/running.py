@@ -39,7 +39,7 @@ def run(ctx: click.Context, quietly: bool, handed: str | None) -> None:
         for warning in config.warnings:
             logger.warning("%s", warning)
         daemon = import_module("lore.doors.daemon")
-        daemon.run(config, place, daemon.Handed(*map(int, handed.split(","))) if handed else None)
+        daemon.run(config, place, daemon.Handed.of(handed) if handed else None)
     except LoreError as error:
         logger.error("%s", error)
         ctx.exit(1)

@@ -8,6 +8,7 @@ from lore.errors import Invalid
 
 UNIT_SECONDS = {"m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 NAMES = {"week": 604_800, "day": 86_400, "hour": 3_600, "minute": 60}
+EARLIEST, LATEST = (datetime(year, 6, 1, tzinfo=UTC).timestamp() for year in (1, 9999))
 _AGO = re.compile(r"(\d{1,6})([mhdw])")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
@@ -34,7 +35,7 @@ def moment(text: str, now: float, option: str = "", *, whole_day: bool = False) 
 
 def iso(at: float) -> str:
     """For machines: UTC, to the millisecond."""
-    return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds")
+    return datetime.fromtimestamp(_possible(at), UTC).isoformat(timespec="milliseconds")
 
 
 def told(at: float, now: float) -> str:
@@ -44,17 +45,17 @@ def told(at: float, now: float) -> str:
 
 def minute(at: float) -> str:
     """For tables: local time to the minute."""
-    return f"{datetime.fromtimestamp(at):%Y-%m-%d %H:%M}"
+    return f"{datetime.fromtimestamp(_possible(at)):%Y-%m-%d %H:%M}"
 
 
 def day(at: float) -> str:
     """For narrow terminals: the local date."""
-    return f"{datetime.fromtimestamp(at):%Y-%m-%d}"
+    return f"{datetime.fromtimestamp(_possible(at)):%Y-%m-%d}"
 
 
 def minute_after(at: float, before: float) -> str:
     """Like minute; without the day if that is the one of `before`."""
-    then = datetime.fromtimestamp(at)
+    then = datetime.fromtimestamp(_possible(at))
     return f"{then:%H:%M}" if then.date() == datetime.fromtimestamp(before).date() else minute(at)
 
 
@@ -77,6 +78,11 @@ def embedding_left(work: Mapping[str, float | None] | None) -> str:
         return ""
     seconds = work["seconds_left"]
     return f": {work['left']:,.0f} left" + ("" if seconds is None else f", {about(seconds)}")
+
+
+def _possible(at: float) -> float:
+    """The nearest time that a calendar has, in any time zone; 1970 of what is no number."""
+    return min(max(at, EARLIEST), LATEST) if at == at else 0.0
 
 
 def _ago(seconds: float) -> str:

@@ -171,6 +171,9 @@ def _keep(report: Report, store: Store, view: View, cause: Cause) -> None:
         "fallback": report.fallback,
     }
     with store.transaction(view.namespace, cause, view.now) as writer:
-        writer.note(f"{RUN}{report.began_at:017.3f}", noted)
-        for old in sorted(writer.noted(RUN))[:-RUNS_KEPT]:
+        name = f"{RUN}{report.began_at:017.3f}"
+        writer.note(name, noted)
+        runs = sorted(writer.noted(RUN))
+        kept = [run for run in runs if run <= name][-RUNS_KEPT:]  # a later one ran while the clock was ahead
+        for old in set(runs).difference(kept):
             writer.note(old, None)

@@ -1,7 +1,6 @@
 """digest: conversations that have come to rest → what is worth knowing of them → into the trees."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, cast
 
 from lore.distil.base import Digest, Role, Spoken
@@ -9,7 +8,7 @@ from lore.distil.digest import digest as distilled
 from lore.engine.consolidate.asking import Extracted, Limits, extracted
 from lore.engine.consolidate.plan import Plan, View
 from lore.engine.consolidate.route import Origin, routed
-from lore.engine.nights import ATTEMPTS, DIGEST, TURNS, staged, worth_trying
+from lore.engine.nights import ATTEMPTS, DIGEST, RETRY_SECONDS, lately, staged, worth_trying
 from lore.errors import LoreError
 from lore.health import Staged
 from lore.llm.base import NoAnswer
@@ -18,8 +17,6 @@ from lore.text import label_of
 
 NAME, ANSWERS = "digest", "answers/"
 """The phase, and under which names the answers of a conversation are kept while others are missing."""
-RETRY_SECONDS = 15 * 60
-"""How long after a first failure it is asked again; twice as long after each further one."""
 FAILURES_IN_A_ROW = 3
 """After so many it is hardly the conversations that are to blame."""
 ALL = 1_000_000
@@ -44,8 +41,8 @@ def digest(view: View) -> Iterator[Plan]:
 def _ready(view: View) -> list[Staged]:
     """Those that are quiet, and not to be left alone after a failure."""
     waiting = staged(view.reader, view.namespace)
-    lately = replace(TURNS, created_after=view.now - view.settings.idle_threshold)
-    busy = view.reader.count_below([one.session.id for one in waiting], lately)
+    recent_turns = lately(view.now, view.settings.idle_threshold)
+    busy = view.reader.count_below([one.session.id for one in waiting], recent_turns)
     return [one for one in waiting if not busy[one.session.id] and worth_trying(one, view.now)]
 
 
