@@ -16,7 +16,7 @@ AROUND = (
     '{{"text": "line one\\n{}\\nline three"}}',
     "I pasted it here: `{}`",
 )
-PER_TYPE, PER_TEMPLATE, PER_LINE = 24, 4, 28
+PER_TYPE, PER_TEMPLATE, PER_LINE = 24, 12, 28
 SEED = 15
 
 
@@ -45,9 +45,7 @@ def negatives() -> list[Sample]:
         for template in templates
         for line in (harmless.line_of(template, chance) for _ in range(PER_LINE))
     }
-    return [
-        Sample(line, "", family, held_out=family in harmless.HELD_OUT) for line, family in texts.items()
-    ]
+    return [Sample(line, "", family, held_out=family in harmless.HELD_OUT) for line, family in texts.items()]
 
 
 def _tokens(chance: random.Random) -> Iterator[Sample]:

@@ -8,9 +8,29 @@ from collections.abc import Callable, Mapping
 from bench.secrets.named import WORDS
 from bench.secrets.tokens import token_of
 
-NAMES = ("password", "passwd", "secret", "token", "api_key", "apiKey", "auth_token", "client_secret", "accessKey")
+NAMES = (
+    "password",
+    "passwd",
+    "secret",
+    "token",
+    "api_key",
+    "apiKey",
+    "auth_token",
+    "client_secret",
+    "accessKey",
+)
 UPPER = ("PASSWORD", "DB_PASSWORD", "SECRET", "GITHUB_TOKEN", "API_KEY", "AUTH_TOKEN", "CLIENT_SECRET")
-TYPES = ("str", "string", "String", "bytes", "SecretStr", "Optional[str]", "string | null", "number", "char *")
+TYPES = (
+    "str",
+    "string",
+    "String",
+    "bytes",
+    "SecretStr",
+    "Optional[str]",
+    "string | null",
+    "number",
+    "char *",
+)
 THINGS = ("user", "session", "config", "request", "params", "settings", "client", "account", "row", "form")
 SLOTS: Mapping[str, Callable[[random.Random], str]] = {
     "name": lambda chance: chance.choice(NAMES),

@@ -114,7 +114,10 @@ NAMED: Mapping[str, tuple[Template, ...]] = {
     "connection string": (
         ("Server=db;Database=ferry;User Id=sa;Password={};", plain_password),
         ("DefaultEndpointsProtocol=https;AccountName=ferry;AccountKey={};", lambda c: base64_key(c)),
-        ("Endpoint=sb://ferry.servicebus.windows.net/;SharedAccessKeyName=root;SharedAccessKey={}", base64_key),
+        (
+            "Endpoint=sb://ferry.servicebus.windows.net/;SharedAccessKeyName=root;SharedAccessKey={}",
+            base64_key,
+        ),
         ("host=db user=ada password={} dbname=ferry", plain_password),
         (
             "https://ferry.blob.core.windows.net/c?sv=2024-01-01&sr=c&sig={}",

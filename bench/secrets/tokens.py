@@ -23,7 +23,14 @@ PART = re.compile(r"\{([a-zA-Z])(\d+)(?:-(\d+))?\}")
 
 TOKENS: Mapping[str, tuple[str, ...]] = {
     "aws key id": ("AKIA{A16}", "ASIA{A16}"),
-    "github token": ("ghp_{b36}", "gho_{b36}", "ghu_{b36}", "ghs_{b36}", "ghr_{b36}", "github_pat_{b22}_{b59}"),
+    "github token": (
+        "ghp_{b36}",
+        "gho_{b36}",
+        "ghu_{b36}",
+        "ghs_{b36}",
+        "ghr_{b36}",
+        "github_pat_{b22}_{b59}",
+    ),
     "gitlab token": ("glpat-{w20}", "glrt-{w20}", "gldt-{w20}", "glptt-{h40}", "glcbt-{h2}_{w20}"),
     "slack token": ("xoxb-{d12}-{d12}-{b24}", "xoxp-{d11}-{d11}-{d12}-{h32}", "xapp-1-A{u10}-{d13}-{h64}"),
     "slack webhook": ("https://hooks.slack.com/services/T{u10}/B{u10}/{b24}",),

@@ -4,13 +4,16 @@
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from lore.redact import names, syntax, tokens
+from lore.redact.names import MARK
 from lore.redact.tokens import Span
 
-MARK = "[redacted: "
+ROUNDS = 4
+"""Where one secret is taken out, the next may begin: a text with secrets is read again."""
 WITHOUT_SIGN = ("AKIA", "ASIA", "earer ")
 """Hints of the secrets that may stand in a text without any sign."""
 _SIGN = re.compile(r"[0-9_=:'\"`>-]").search
@@ -26,17 +29,23 @@ class Redacted:
 
 def redact(text: str) -> Redacted:
     """Replace the secrets of a text; a second time changes nothing more."""
-    found = _found(text)
-    if not found:
-        return Redacted(text)
-    counts: dict[str, int] = {}
+    counts: Counter[str] = Counter()
+    for _ in range(ROUNDS):
+        found = _found(text)
+        if not found:
+            break
+        text = _replaced(text, list(_joined(sorted(found))), counts)
+    return Redacted(text, counts)
+
+
+def _replaced(text: str, spans: list[Span], counts: Counter[str]) -> str:
     parts: list[str] = []
     end = 0
-    for first, last, kind in _joined(sorted(found)):
+    for first, last, kind in spans:
         parts += (text[end:first], MARK, kind, "]")
-        counts[kind] = counts.get(kind, 0) + 1
+        counts[kind] += 1
         end = last
-    return Redacted("".join([*parts, text[end:]]), counts)
+    return "".join([*parts, text[end:]])
 
 
 def _found(text: str) -> list[tuple[int, int, int, str]]:

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 from lore.redact.tokens import Span, mixed
 
+MARK = "[redacted: "
+"""How the mark begins that stands for a secret."""
 STEMS = ("pass", "pwd", "secret", "token", "key")
 """Parts of names, in small letters; all names of secrets hold one."""
 WORD = (
@@ -25,15 +27,32 @@ IS = re.compile(r"[ \t](?:is|was|=)[ \t:]{1,3}")
 QUOTED_NEXT = re.compile(r"[ \t]{1,4}(?=['`])")
 SPACE = re.compile(r"[ \t]{1,8}")
 ELEMENT = re.compile(r">(?=[^<>\n]{1,300}</)")
+HEAD = 128
+"""Characters of a value that tell whether it is a secret."""
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """How a value is written: its head, which is judged, and all the rest of it."""
+
+    head: re.Pattern[str]
+    rest: re.Pattern[str]
+    quoted: bool = True
+
+
+def _literal(character: str, quoted: bool = True) -> Literal:
+    return Literal(re.compile(f"{character}{{1,{HEAD}}}+"), re.compile(f"{character}*+"), quoted)
+
+
 QUOTED = {
-    '\\"': re.compile(r"[^\"\\\n]{1,2000}+"),
-    "\\'": re.compile(r"[^'\\\n]{1,2000}+"),
-    '"': re.compile(r"(?:[^\"\\\n]|\\.){1,2000}+"),
-    "'": re.compile(r"(?:[^'\\\n]|\\.){1,2000}+"),
-    "`": re.compile(r"[^`\n]{1,2000}+"),
+    '\\"': _literal(r"[^\"\\\n]"),
+    "\\'": _literal(r"[^'\\\n]"),
+    '"': _literal(r"(?:[^\"\\\n]|\\.)"),
+    "'": _literal(r"(?:[^'\\\n]|\\.)"),
+    "`": _literal(r"[^`\n]"),
 }
-BARE = re.compile(r"[^\s\"'`;,&|<>(){}\[\]\\]{1,2000}+")
-IN_SHELL = re.compile(r"[^\s\"'`;&|<>\\]{1,2000}+")
+BARE = _literal(r"[^\s\"'`;,&|<>(){}\[\]\\]", quoted=False)
+IN_SHELL = _literal(r"[^\s\"'`;&|<>\\]", quoted=False)
 IN_NAMES = "abcdefghijklmnopqrstuvwxyz0123456789_-"
 
 KEYS = tuple(
@@ -48,6 +67,8 @@ OTHER_TOKENS = tuple(
     "page next continuation sync eos bos pad unk sep cls mask cursor special start stop end max min".split()
 )
 LONGEST_LEAD = 40
+SHORTEST_SECRET = 6
+PAIR_ENDS = ("", " ", "\n", ";", "&")
 STOP = frozenset(
     """password passwd passphrase passcode pass pwd secret token key apikey string str text value none null nil
     undefined true false yes no on off required optional hidden empty default auto bytes number int integer bool
@@ -57,15 +78,18 @@ STOP = frozenset(
 )
 FILLERS = (
     "your", "example", "placeholder", "changeme", "change-me", "change_me", "replace", "insert", "redacted", "dummy",
-    "xxx", "***", "...", "…", "<", "{{", "${", "$(", "%(", "#{", "todo", "not-a", "my-", "my_", "the-", "some-", "fake",
+    "xxx", "...", "…", "<", "{{", "${", "$(", "%(", "#{", "todo", "not-a", "my-", "my_", "the-", "some-", "fake",
 )  # fmt: skip
 REFERENCE = re.compile(
-    r"[$<{(\[%`…*]|\\?\$|:[a-z_]|!(?:ref|sub|vault|secret|getatt)\b|@(?:value|\{)"
-    r"|(?:vault|env|file|ssm|sops|op|arn|secret|keychain|base64|data):|enc\[", re.IGNORECASE
+    r"[$<{(\[`…]|\\?\$|%(?:[sdv]\b|\(|[a-z_]+%)|\*(?:\*|[a-z_]+\Z)|:[a-z_]|!(?:ref|sub|vault|secret|getatt)\b"
+    r"|@(?:value|\{)|(?:vault|env|file|ssm|sops|op|arn|secret|keychain|base64|data):|enc\[",
+    re.IGNORECASE,
 )
 EXPRESSION = re.compile(r"[A-Za-z_]\w*(?:(?:\.|->|::|\?\.|!\.)[A-Za-z_]\w*!?)+;?")
 NUMBERED = re.compile(r"[A-Za-z_]+[0-9]{0,2}")
-CAMEL = re.compile(r"(?:[A-Z]?[a-z]{2,18}+){1,6}+[0-9]{0,4}")
+CAMEL = re.compile(
+    r"[A-Z]?[a-z]{2,18}+(?:[A-Z][a-z]{2,18}+|Id|Db|Ok|Is|In|On|To|By|Or|No|My|Up){0,6}[0-9]{0,4}"
+)
 PART = re.compile(r"[a-z]{1,18}[0-9]{0,3}|[A-Z]{1,18}[0-9]{0,3}|v?[0-9]{1,4}")
 SEPARATORS = re.compile(r"[-_./:]")
 
@@ -75,12 +99,14 @@ class Value:
     """A value that a name announces.
 
     personal: the name says password. quoted: it stands in quotes. shell: it is assigned as a shell does.
+    settled: it stands where no variable can stand.
     """
 
     text: str
     personal: bool
     quoted: bool = False
     shell: bool = False
+    settled: bool = False
 
 
 def find(text: str, small: str) -> list[Span]:
@@ -101,20 +127,33 @@ def find(text: str, small: str) -> list[Span]:
 def _value(text: str, small: str, name: re.Match[str]) -> Span | None:
     at, end = name.span()
     lead = _lead(small, at)
-    if not _is_name(name[0], lead, text[max(0, at - 1) : at + 1]):
+    if not _is_name(name[0], lead, text[max(0, at - 1) : at + 1]) or _in_mark(text, at):
         return None
-    start = _start(small, at - len(lead), lead, end, personal := name[0].startswith(("pass", "pwd")))
+    begin, personal = at - len(lead), name[0].startswith(("pass", "pwd"))
+    start = _assigned(small, end) or _announced(small, begin, lead, end, personal)
     if start is None:
         return None
-    shell = _in_shell(text, at - len(lead), end)
-    found = _literal(text, start, shell)
-    if found is None or text.startswith("[redacted", found[0]):
+    shell = _in_shell(text, begin, end)
+    first, form = _form(text, start, shell)
+    head = form.head.match(text, first)
+    if head is None or text.startswith(MARK, first):
         return None
-    first, last, quoted = found
-    value = Value(text[first:last], personal, quoted, shell)
-    if text[last : last + 1] in ("(", "[") and not quoted:
+    last = head.end() if shell or form.quoted else first + len(head[0].rstrip(".,:;?"))
+    following = text[last : last + 1]
+    if following in ("(", "[") and not form.quoted:
         return None
-    return (first, last, _kind(name[0])) if is_secret(value, small[at - len(lead) : end]) else None
+    settled = (small[end:start] == "=" and following in PAIR_ENDS) or not ASSIGNED.match(small, end)
+    value = Value(text[first:last], personal, form.quoted, shell, settled)
+    if not is_secret(value, small[begin:end]):
+        return None
+    rest = form.rest.match(text, head.end()) if len(head[0]) == HEAD else None
+    return first, rest.end() if rest else last, _kind(name[0])
+
+
+def _in_mark(text: str, at: int) -> bool:
+    """Whether this is inside the mark of a secret that was redacted before."""
+    begin = text.rfind(MARK, max(0, at - LONGEST_LEAD), at)
+    return begin >= 0 and text.find("]", begin, at) < 0
 
 
 def _lead(small: str, at: int) -> str:
@@ -142,21 +181,25 @@ def _kind(word: str) -> str:
     return "password" if word.startswith(("pass", "pwd")) else "secret"
 
 
-def _start(small: str, begin: int, lead: str, end: int, personal: bool) -> int | None:
-    """Where the value begins, if something says that there is one."""
-    for pattern in (ASSIGNED, ENTRY, IS):
-        if match := pattern.match(small, end):
-            return match.end()
+def _assigned(small: str, end: int) -> int | None:
+    """Where the value of an assignment begins, if this is one."""
+    match = ASSIGNED.match(small, end) or ENTRY.match(small, end) or IS.match(small, end)
+    return match.end() if match else None
+
+
+def _announced(small: str, begin: int, lead: str, end: int, personal: bool) -> int | None:
+    """Where a value begins that something else announces: an option, an element, a command."""
     if lead.startswith("--") or (personal and lead == "require"):
-        match = SPACE.match(small, end)
+        pattern = SPACE
     elif small.startswith("<", begin - 1):
-        match = ELEMENT.match(small, end)
+        pattern = ELEMENT
     elif personal and "login " in small[max(0, begin - 100) : begin]:
-        match = SPACE.match(small, end)
+        pattern = SPACE
     elif "define(" in small[max(0, begin - 12) : begin]:
-        match = LISTED.match(small, end)
+        pattern = LISTED
     else:
-        match = None if small[begin:end] == "pass" else QUOTED_NEXT.match(small, end)
+        pattern = QUOTED_NEXT
+    match = None if small[begin:end] == "pass" else pattern.match(small, end)
     return match.end() if match else None
 
 
@@ -165,16 +208,12 @@ def _in_shell(text: str, begin: int, end: int) -> bool:
     return text[end : end + 1] == "=" and text[begin:end].isupper() and not text.startswith("-", begin)
 
 
-def _literal(text: str, start: int, shell: bool) -> tuple[int, int, bool] | None:
-    """Start and end of the value, and whether it is quoted."""
+def _form(text: str, start: int, shell: bool) -> tuple[int, Literal]:
+    """Where the value itself begins, behind a quote if there is one, and how it is written."""
     for quote in (text[start : start + 2], text[start : start + 1]):
         if quote in QUOTED:
-            match = QUOTED[quote].match(text, start + len(quote))
-            return (*match.span(), True) if match else None
-    match = (IN_SHELL if shell else BARE).match(text, start)
-    if match is None:
-        return None
-    return start, start + len(match[0] if shell else match[0].rstrip(".,:;?")), False
+            return start + len(quote), QUOTED[quote]
+    return start, IN_SHELL if shell else BARE
 
 
 def is_reference(value: str) -> bool:
@@ -184,6 +223,7 @@ def is_reference(value: str) -> bool:
         REFERENCE.match(value)
         or small.strip("\"'") in STOP
         or any(filler in small for filler in FILLERS)
+        or value.endswith("***")
         or len(set(value)) < 3
     )
 
@@ -195,15 +235,15 @@ def is_secret(value: Value, name: str) -> bool:
         return False
     if any(map(str.isspace, text)):
         return name.endswith("phrase") and len(text.split()) > 2
-    if not value.quoted and not value.shell and _is_code(text):
+    if not (value.quoted or value.shell) and _is_code(text, value.settled):
+        return False
+    if text.startswith(("/", "./", "../", "~/")) and is_slug(text.lstrip("~.")):
         return False
     if value.personal:
         return _is_password(text, value)
-    if text.startswith(("/", "./", "~/", "../")) and len(text) != 40:
+    if len(text) < SHORTEST_SECRET or is_slug(text):
         return False
-    if value.shell and len(text) >= 6 and not is_slug(text):
-        return True
-    return len(text) >= 6 and any(map(str.isdigit, text)) and mixed(text) and not is_slug(text)
+    return value.shell or (any(map(str.isdigit, text)) and any(map(str.isalpha, text)))
 
 
 def _is_password(text: str, value: Value) -> bool:
@@ -217,10 +257,10 @@ def _plain(text: str) -> str:
     return "".join(filter(str.isalnum, text.lower()))
 
 
-def _is_code(text: str) -> bool:
+def _is_code(text: str, settled: bool) -> bool:
     """Whether an unquoted value is a variable or a path to one."""
     if CAMEL.fullmatch(text):
-        return sum(map(str.isupper, text)) > 0 and text[0].islower()
+        return not settled and text[0].islower() and any(map(str.isupper, text))
     return bool(EXPRESSION.fullmatch(text)) and not _is_opaque(text)
 
 

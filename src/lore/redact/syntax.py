@@ -17,14 +17,20 @@ AUTHORIZATION = re.compile(
     r"(?P<value>[\w.~+/=:-]{8,}+)"
 )
 SCHEME = re.compile(r"(?:bearer|basic)[ \t]{1,4}(?P<value>[\w.~+/=-]{12,}+)")
-COOKIE = re.compile(r"cookie\\{0,2}[\"']?[ \t]{0,4}[:=][ \t]{0,4}\\{0,2}[\"']?(?P<value>[^\s=;\"']{1,100}=[^\n\"']{8,4000}+)")
+COOKIE = re.compile(
+    r"cookie\\{0,2}[\"']?[ \t]{0,4}[:=][ \t]{0,4}\\{0,2}[\"']?(?P<value>[^\s=;\"']{1,100}=[^\n\"']{8,4000}+)"
+)
 COOKIE_VALUE = re.compile(r"(?:^|;[ \t]{0,4})[^\s=;\"']{1,100}=(?P<value>[^\s;\"']{12,}+)")
-CURL = re.compile(r"[ \t](?:-u|--user|--proxy-user)[ =]{0,2}[\"']?[^\s:\"']{1,100}:(?P<value>[^\s\"']{2,200}+)")
+CURL = re.compile(
+    r"[ \t](?:-u|--user|--proxy-user)[ =]{0,2}[\"']?[^\s:\"']{1,100}:(?P<value>[^\s\"']{2,200}+)"
+)
 CURL_COOKIE = re.compile(r"[ \t](?:-b|--cookie)[ =]{0,2}[\"']?[^\s=;\"'@]{1,100}=(?P<value>[^\s;\"']{8,}+)")
 DASH_P = re.compile(r"[ \t]-p[ ]?[\"']?(?P<value>[^\s\"'-][^\s\"']{2,200}+)")
 ATTACHED_P = re.compile(r"[ \t]-p[\"']?(?P<value>[^\s\"'-][^\s\"']{2,200}+)")
 DASH_A = re.compile(r"[ \t]-a[ ]?[\"']?(?P<value>[^\s\"'-][^\s\"']{2,200}+)")
-IDENTIFIED = re.compile(r"identified(?: with [\w\"']{1,40})? by[ \t]{1,4}(?P<quote>['\"])(?P<value>[^'\"\n]{3,200}+)")
+IDENTIFIED = re.compile(
+    r"identified(?: with [\w\"']{1,40})? by[ \t]{1,4}(?P<quote>['\"])(?P<value>[^'\"\n]{3,200}+)"
+)
 NPM = re.compile(r"_auth[ \t]{0,2}=[ \t]{0,2}[\"']?(?P<value>[A-Za-z0-9+/=]{12,}+)")
 COMMANDS: tuple[tuple[str, tuple[re.Pattern[str], ...]], ...] = (
     ("curl", (CURL, CURL_COOKIE)),

@@ -38,7 +38,13 @@ class Token:
 
 
 def _token(
-    kind: str, hints: str, pattern: str, back: tuple[int, ...] = (0,), *, mixed: bool = False, apart: bool = False
+    kind: str,
+    hints: str,
+    pattern: str,
+    back: tuple[int, ...] = (0,),
+    *,
+    mixed: bool = False,
+    apart: bool = False,
 ) -> Token:
     return Token(kind, tuple(hints.split()), re.compile(pattern), back, mixed, apart)
 
@@ -148,16 +154,14 @@ TOKENS = (
     _token("wallet key", "xprv", r"xprv[1-9A-HJ-NP-Za-km-z0OIl]{107}"),
     _token("aws session token", "IQoJb3JpZ2lu FwoGZXIvYXdz", r"(?:IQoJb3JpZ2lu|FwoGZXIvYXdz)[A-Za-z0-9+/=]{40,}+"),
 )  # fmt: skip
-DISCORD = re.compile(r"[MNO](?<![\w.-][MNO])[\w-]{22,27}+\.[\w-]{6}\.[\w-]{27,40}+")
+DISCORD = re.compile(r"[MNO](?:(?<![\w.-][MNO])|(?<=\\[nrt][MNO]))[\w-]{22,27}+\.[\w-]{6}\.[\w-]{27,40}+")
 AWS_SECRET = re.compile(r"(?:(?<![\w/+=.-])|(?<=\\[nrt]))[A-Za-z0-9/+]{40}(?![\w/+=-])")
 HINTED = tuple((hint, token) for token in TOKENS for hint in token.hints)
-_RUN = re.compile(r"[A-Za-z0-9_/+-]{20}").search
+_RUN = re.compile(r"[A-Za-z0-9_/+%-]{20}").search
 _TELLING = re.compile(r"[0-9]|[a-z][A-Z]|[A-Z][a-z]|[A-Z]{16}").search
 """Every token has a digit, or letters of both cases side by side."""
 ESCAPES = frozenset({"\\n", "\\t", "\\r"})
 _CHANGES = re.compile(r"(?<=[a-z])[A-Z0-9]|(?<=[A-Z])[a-z0-9]|(?<=[0-9])[A-Za-z]")
-
-
 
 
 def find(text: str) -> list[Span]:
@@ -175,21 +179,22 @@ def find(text: str) -> list[Span]:
 
 
 def _of(token: Token, hint: str, text: str) -> Iterator[Span]:
-    at = text.find(hint)
+    """Tokens of one form; no part of the text is tried twice."""
+    at, end = text.find(hint), -1
     while at >= 0:
-        match = _at(token, at, text)
-        if match:
+        match = _at(token, at, text, end)
+        end = match.end() if match else end
+        if match and (not token.mixed or mixed(match[0][4:])) and not match[0].endswith("EXAMPLE"):
             yield (*match.span(), token.kind)
         at = text.find(hint, match.end() if match else at + len(hint))
 
 
-def _at(token: Token, at: int, text: str) -> re.Match[str] | None:
+def _at(token: Token, at: int, text: str, end: int) -> re.Match[str] | None:
+    """The token around a hint. end: of the token before, behind which another may begin at once."""
     for back in token.back:
         start = at - back
-        if start < 0 or not _begins(text, start, token.apart):
-            continue
-        match = token.pattern.match(text, start)
-        if match and (not token.mixed or mixed(match[0][4:])) and not match[0].endswith("EXAMPLE"):
+        begins = start == end or (start >= 0 and _begins(text, start, token.apart))
+        if begins and (match := token.pattern.match(text, start)):
             return match
     return None
 
