@@ -9,8 +9,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from lore.redact import names, syntax, tokens
-from lore.redact.names import MARK
+from lore.redact.names import MARK, named_secret
 from lore.redact.tokens import Span
+
+__all__ = ["MARK", "Redacted", "named_secret", "redact"]
 
 ROUNDS = 4
 """Where one secret is taken out, the next may begin: a text with secrets is read again."""

@@ -85,7 +85,7 @@ REFERENCE = re.compile(
     r"|@(?:value|\{)|(?:vault|env|file|ssm|sops|op|arn|secret|keychain|base64|data):|enc\[",
     re.IGNORECASE,
 )
-EXPRESSION = re.compile(r"[A-Za-z_]\w*(?:(?:\.|->|::|\?\.|!\.)[A-Za-z_]\w*!?)+;?")
+EXPRESSION = re.compile(r"[A-Za-z_]\w{0,128}+(?:(?:\.|->|::|\?\.|!\.)[A-Za-z_]\w{0,128}+!?)+;?")
 NUMBERED = re.compile(r"[A-Za-z_]+[0-9]{0,2}")
 CAMEL = re.compile(
     r"[A-Z]?[a-z]{2,18}+(?:[A-Z][a-z]{2,18}+|Id|Db|Ok|Is|In|On|To|By|Or|No|My|Up){0,6}[0-9]{0,4}"
@@ -148,6 +148,20 @@ def _value(text: str, small: str, name: re.Match[str]) -> Span | None:
         return None
     rest = form.rest.match(text, head.end()) if len(head[0]) == HEAD else None
     return first, rest.end() if rest else last, _kind(name[0])
+
+
+def named_secret(name: str, value: str) -> str:
+    """The kind of a secret that a name announces in a mapping; empty if the value is none."""
+    small = name.lower()
+    for stem in STEMS:
+        at = small.rfind(stem)
+        word = NAME.match(small + "=", at) if at >= 0 else None
+        if word is None or word.end() != len(name) or value.startswith(MARK):
+            continue
+        if _is_name(word[0], small[:at], name[max(0, at - 1) : at + 1]):
+            personal = word[0].startswith(("pass", "pwd"))
+            return _kind(word[0]) if is_secret(Value(value[:HEAD], personal, quoted=True), small) else ""
+    return ""
 
 
 def _in_mark(text: str, at: int) -> bool:

@@ -3,12 +3,14 @@
 import re
 from collections.abc import Iterator
 
-from lore.redact.names import is_reference
+from lore.redact.names import is_reference, is_slug
 from lore.redact.tokens import Span, mixed
 
 BEGIN = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
 BODY = re.compile(r"(?:[A-Za-z0-9+/=:,-]{1,200}+|\\[nr]|[\s\"'+])*+")
 """What follows the head of a key that has no end."""
+LONG = 24
+"""Characters of a token that may be letters alone."""
 LONGEST_KEY = 20_000
 SHORTEST_BODY = 40
 ADDRESS = re.compile(r"://[^\s/:@?#\"'<>]{0,100}+:(?P<value>[^\s/@\"'<>]{1,300}+)@")
@@ -20,16 +22,16 @@ SCHEME = re.compile(r"(?:bearer|basic)[ \t]{1,4}(?P<value>[\w.~+/=-]{12,}+)")
 COOKIE = re.compile(
     r"cookie\\{0,2}[\"']?[ \t]{0,4}[:=][ \t]{0,4}\\{0,2}[\"']?(?P<value>[^\s=;\"']{1,100}=[^\n\"']{8,4000}+)"
 )
-COOKIE_VALUE = re.compile(r"(?:^|;[ \t]{0,4})[^\s=;\"']{1,100}=(?P<value>[^\s;\"']{12,}+)")
+COOKIE_VALUE = re.compile(r"(?:^|;[ \t]{0,4})[^\s=;\"']{1,100}=(?P<value>[^\s;\"'\\]{12,}+)")
 CURL = re.compile(
-    r"[ \t](?:-u|--user|--proxy-user)[ =]{0,2}[\"']?[^\s:\"']{1,100}:(?P<value>[^\s\"']{2,200}+)"
+    r"[ \t](?:-u|--user|--proxy-user)[ =]{0,2}[\"']?[^\s:\"']{1,100}:(?P<value>[^\s\"'\\]{2,200}+)"
 )
-CURL_COOKIE = re.compile(r"[ \t](?:-b|--cookie)[ =]{0,2}[\"']?[^\s=;\"'@]{1,100}=(?P<value>[^\s;\"']{8,}+)")
-DASH_P = re.compile(r"[ \t]-p[ ]?[\"']?(?P<value>[^\s\"'-][^\s\"']{2,200}+)")
-ATTACHED_P = re.compile(r"[ \t]-p[\"']?(?P<value>[^\s\"'-][^\s\"']{2,200}+)")
-DASH_A = re.compile(r"[ \t]-a[ ]?[\"']?(?P<value>[^\s\"'-][^\s\"']{2,200}+)")
+CURL_COOKIE = re.compile(r"[ \t](?:-b|--cookie)[ =]{0,2}[\"']?[^\s=;\"'@]{1,100}=(?P<value>[^\s;\"'\\]{8,}+)")
+DASH_P = re.compile(r"[ \t]-p[ ]?[\"']?(?P<value>[^\s\"'\\-][^\s\"'\\]{2,200}+)")
+ATTACHED_P = re.compile(r"[ \t]-p[\"']?(?P<value>[^\s\"'\\-][^\s\"'\\]{2,200}+)")
+DASH_A = re.compile(r"[ \t]-a[ ]?[\"']?(?P<value>[^\s\"'\\-][^\s\"'\\]{2,200}+)")
 IDENTIFIED = re.compile(
-    r"identified(?: with [\w\"']{1,40})? by[ \t]{1,4}(?P<quote>['\"])(?P<value>[^'\"\n]{3,200}+)"
+    r"identified(?: with [\w\"']{1,40})? by[ \t]{1,4}(?P<quote>['\"])(?P<value>[^'\"\n\\]{3,200}+)"
 )
 NPM = re.compile(r"_auth[ \t]{0,2}=[ \t]{0,2}[\"']?(?P<value>[A-Za-z0-9+/=]{12,}+)")
 COMMANDS: tuple[tuple[str, tuple[re.Pattern[str], ...]], ...] = (
@@ -98,7 +100,7 @@ def _keys(text: str) -> Iterator[Span]:
 def _schemes(pattern: re.Pattern[str], hint: str, text: str, small: str) -> Iterator[Span]:
     for match in _matches(pattern, hint, small):
         value = text[slice(*match.span("value"))]
-        if mixed(value) and not is_reference(value):
+        if (mixed(value) or len(value) >= LONG and not is_slug(value)) and not is_reference(value):
             yield (*match.span("value"), "authorization")
 
 

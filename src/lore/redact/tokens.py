@@ -66,7 +66,7 @@ TOKENS = (
     _token("slack token", "xapp-", r"xapp-\d-[A-Z0-9]{8,}+-\d+-[a-z0-9]{32,}+"),
     _token("slack webhook", "hooks.slack.com/",
            r"hooks\.slack\.com/(?:services|workflows|triggers)/T?[A-Za-z0-9]{6,}+/[A-Za-z0-9/]{10,}+"),
-    _token("anthropic key", "sk-ant-", r"sk-ant-[\w-]{20,}+", mixed=True),
+    _token("anthropic key", "sk-ant-", r"sk-ant-[\w-]{20,}+"),
     _token("openai key", "sk-proj- sk-svcacct- sk-admin- sk-None-",
            r"sk-(?:proj|svcacct|admin|None)-[\w-]{20,}+", mixed=True),
     _token("openrouter key", "sk-or-v1-", r"sk-or-v1-[0-9a-f]{64}"),
