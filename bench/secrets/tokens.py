@@ -111,11 +111,12 @@ TOKENS: Mapping[str, tuple[str, ...]] = {
 
 HELD_OUT = frozenset(
     {
-        "gitlab token", "google oauth secret", "docker token", "twilio key", "mailgun key", "digitalocean token",
-        "fly token", "planetscale token", "vault token", "pulumi token", "grafana token", "sentry token",
-        "discord token", "square token", "airtable token", "figma token", "mapbox token", "groq key",
-        "nvidia key", "tailscale key", "firebase key", "sonar token", "azure client secret", "netlify token",
-        "age key", "slack webhook", "anthropic key", "stripe webhook secret", "nuget key", "wallet key",
+        "gitlab token", "google oauth secret", "docker token", "twilio key", "mailgun key",
+        "digitalocean token", "fly token", "planetscale token", "vault token", "pulumi token",
+        "grafana token", "sentry token", "discord token", "square token", "airtable token",
+        "figma token", "mapbox token", "groq key", "nvidia key", "tailscale key", "firebase key",
+        "sonar token", "azure client secret", "netlify token", "age key", "slack webhook",
+        "anthropic key", "stripe webhook secret", "nuget key", "wallet key",
     }
 )  # fmt: skip
 """Types on which no rule was tuned."""

@@ -56,12 +56,14 @@ IN_SHELL = _literal(r"[^\s\"'`;&|<>\\]", quoted=False)
 IN_NAMES = "abcdefghijklmnopqrstuvwxyz0123456789_-"
 
 KEYS = tuple(
-    "api access secret private account shared signing signature encryption master auth app application client"
-    " service storage deploy session webhook consumer hmac jwt cookie admin subscription write license bot".split()
+    """api access secret private account shared signing signature encryption master auth app application
+    client service storage deploy session webhook consumer hmac jwt cookie admin subscription write license
+    bot""".split()
 )
 """What a name must say before `key`, so that it is not any key."""
 OTHER_KEYS = tuple(
-    "public primary foreign sort partition cache idempotency registry row object group host hash dict search lookup".split()
+    """public primary foreign sort partition cache idempotency registry row object group host hash dict search
+    lookup""".split()
 )
 OTHER_TOKENS = tuple(
     "page next continuation sync eos bos pad unk sep cls mask cursor special start stop end max min".split()
@@ -70,16 +72,19 @@ LONGEST_LEAD = 40
 SHORTEST_SECRET = 6
 PAIR_ENDS = ("", " ", "\n", ";", "&")
 STOP = frozenset(
-    """password passwd passphrase passcode pass pwd secret token key apikey string str text value none null nil
-    undefined true false yes no on off required optional hidden empty default auto bytes number int integer bool
-    boolean any object char varchar unset missing invalid wrong incorrect expired bearer basic digest username
-    email user todo fixme test tbd na input output prompt env environment keychain keyring vault file stdin
-    generated random unknown same new old current confirm confirmation""".split()
+    """password passwd passphrase passcode pass pwd secret token key apikey string str text value none null
+    nil undefined true false yes no on off required optional hidden empty default auto bytes number
+    int integer bool boolean any object char varchar unset missing invalid wrong incorrect expired
+    bearer basic digest username email user todo fixme test tbd na input output prompt env
+    environment keychain keyring vault file stdin generated random unknown same new old current
+    confirm confirmation""".split()
 )
-FILLERS = (
-    "your", "example", "placeholder", "changeme", "change-me", "change_me", "replace", "insert", "redacted", "dummy",
-    "xxx", "...", "…", "<", "{{", "${", "$(", "%(", "#{", "todo", "not-a", "my-", "my_", "the-", "some-", "fake",
-)  # fmt: skip
+"""Values that are no secrets."""
+FILLERS = tuple(
+    """your example placeholder changeme change-me change_me replace insert redacted dummy xxx ... … < {{ ${
+    $( %( #{ todo not-a my- my_ the- some- fake""".split()
+)
+"""Parts of placeholders."""
 REFERENCE = re.compile(
     r"[$<{(\[`…]|\\?\$|%(?:[sdv]\b|\(|[a-z_]+%)|\*(?:\*|[a-z_]+\Z)|:[a-z_]|!(?:ref|sub|vault|secret|getatt)\b"
     r"|@(?:value|\{)|(?:vault|env|file|ssm|sops|op|arn|secret|keychain|base64|data):|enc\[",
@@ -90,6 +95,7 @@ NUMBERED = re.compile(r"[A-Za-z_]+[0-9]{0,2}")
 CAMEL = re.compile(
     r"[A-Z]?[a-z]{2,18}+(?:[A-Z][a-z]{2,18}+|Id|Db|Ok|Is|In|On|To|By|Or|No|My|Up){0,6}[0-9]{0,4}"
 )
+"""camelCase, as variables have it."""
 PART = re.compile(r"[a-z]{1,18}[0-9]{0,3}|[A-Z]{1,18}[0-9]{0,3}|v?[0-9]{1,4}")
 SEPARATORS = re.compile(r"[-_./:]")
 

@@ -100,7 +100,7 @@ def _keys(text: str) -> Iterator[Span]:
 def _schemes(pattern: re.Pattern[str], hint: str, text: str, small: str) -> Iterator[Span]:
     for match in _matches(pattern, hint, small):
         value = text[slice(*match.span("value"))]
-        if (mixed(value) or len(value) >= LONG and not is_slug(value)) and not is_reference(value):
+        if (mixed(value) or (len(value) >= LONG and not is_slug(value))) and not is_reference(value):
             yield (*match.span("value"), "authorization")
 
 

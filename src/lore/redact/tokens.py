@@ -61,14 +61,25 @@ TOKENS = (
         r"gl(?:dt|rt|ptt|cbt|soat|ft|imt|agent|ffct|wt)-[\w-]{20,}+",
         mixed=True,
     ),
-    _token("slack token", "xoxa- xoxb- xoxe- xoxo- xoxp- xoxr- xoxs- xoxe. xoxc- xoxd-",
-           r"xox[abcdeoprs](?:\.xox[bp])?-[A-Za-z0-9%/+-]{10,}+", mixed=True),
+    _token(
+        "slack token",
+        "xoxa- xoxb- xoxe- xoxo- xoxp- xoxr- xoxs- xoxe. xoxc- xoxd-",
+        r"xox[abcdeoprs](?:\.xox[bp])?-[A-Za-z0-9%/+-]{10,}+",
+        mixed=True,
+    ),
     _token("slack token", "xapp-", r"xapp-\d-[A-Z0-9]{8,}+-\d+-[a-z0-9]{32,}+"),
-    _token("slack webhook", "hooks.slack.com/",
-           r"hooks\.slack\.com/(?:services|workflows|triggers)/T?[A-Za-z0-9]{6,}+/[A-Za-z0-9/]{10,}+"),
+    _token(
+        "slack webhook",
+        "hooks.slack.com/",
+        r"hooks\.slack\.com/(?:services|workflows|triggers)/T?[A-Za-z0-9]{6,}+/[A-Za-z0-9/]{10,}+",
+    ),
     _token("anthropic key", "sk-ant-", r"sk-ant-[\w-]{20,}+"),
-    _token("openai key", "sk-proj- sk-svcacct- sk-admin- sk-None-",
-           r"sk-(?:proj|svcacct|admin|None)-[\w-]{20,}+", mixed=True),
+    _token(
+        "openai key",
+        "sk-proj- sk-svcacct- sk-admin- sk-None-",
+        r"sk-(?:proj|svcacct|admin|None)-[\w-]{20,}+",
+        mixed=True,
+    ),
     _token("openrouter key", "sk-or-v1-", r"sk-or-v1-[0-9a-f]{64}"),
     _token("langfuse key", "sk-lf-", r"sk-lf-[0-9a-f]{8}-[0-9a-f-]{27}"),
     _token("openai key", "sk-", r"sk-[A-Za-z0-9]{32,}+(?![_-][a-z])", mixed=True),
@@ -102,11 +113,16 @@ TOKENS = (
     _token("databricks token", "dapi", rf"dapi[0-9a-f]{{32}}(?:-\d)?{END}"),
     _token("vault token", "hvs. hvb. hvr.", r"hv[sbr]\.[\w-]{24,}+", mixed=True),
     _token("terraform token", ".atlasv1.", r"[A-Za-z0-9]{14}\.atlasv1\.[\w-]{60,}+", (14,)),
-    _token("doppler token", "dp.pt. dp.st. dp.sa. dp.ct. dp.scim. dp.audit.",
-           r"dp\.(?:pt|st|sa|ct|scim|audit)\.(?:[\w-]{2,35}\.)?[A-Za-z0-9]{40,44}"),
+    _token(
+        "doppler token",
+        "dp.pt. dp.st. dp.sa. dp.ct. dp.scim. dp.audit.",
+        r"dp\.(?:pt|st|sa|ct|scim|audit)\.(?:[\w-]{2,35}\.)?[A-Za-z0-9]{40,44}",
+    ),
     _token("pulumi token", "pul-", rf"pul-[0-9a-f]{{40}}{END}"),
     _token("1password token", "ops_eyJ", r"ops_eyJ[\w=-]{100,}+"),
-    _token("1password key", "A3-", r"A3-[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3}"),
+    _token(
+        "1password key", "A3-", r"A3-[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3}"
+    ),
     _token("age key", "AGE-SECRET-KEY-1", r"AGE-SECRET-KEY-1[A-Z0-9]{58}"),
     _token("grafana token", "glsa_", r"glsa_[A-Za-z0-9]{32}_[0-9a-fA-F]{8}"),
     _token("grafana token", "glc_eyJ", r"glc_eyJ[A-Za-z0-9+/=]{32,}+"),
@@ -116,13 +132,20 @@ TOKENS = (
     _token("posthog key", "phx_", rf"phx_[A-Za-z0-9]{{40,56}}{END}(?!_)", mixed=True),
     _token("telegram token", ":AA", r"\d{8,10}:AA[\w-]{32,34}(?![\w-])", (10, 9, 8)),
     _token("discord webhook", "/api/webhooks/", r"/api/webhooks/\d{15,22}/[\w-]{40,}+"),
-    _token("teams webhook", ".webhook.office.com/",
-           r"\.webhook\.office\.com/webhookb2/[0-9a-fA-F@-]{9,}+/IncomingWebhook/[0-9a-fA-F]{32}/[0-9a-fA-F-]{8,}+"),
+    _token(
+        "teams webhook",
+        ".webhook.office.com/",
+        r"\.webhook\.office\.com/webhookb2/[0-9a-fA-F@-]{9,}+/IncomingWebhook/[0-9a-fA-F]{32}/[0-9a-fA-F-]{8,}+",
+    ),
     _token("shopify token", "shpat_ shpss_ shpca_ shppa_ shptka_", r"shp(?:at|ss|ca|pa|tka)_[0-9a-fA-F]{32}"),
     _token("square token", "sq0", r"sq0(?:atp|csp|idp)-[\w-]{22,43}"),
     _token("square token", "EAAA", r"EAAA[\w-]{60}(?![\w-])", mixed=True),
     _token("facebook token", "EAA", r"EAA[A-Za-z0-9]{100,}+", mixed=True),
-    _token("braintree token", "access_token$", r"access_token\$(?:production|sandbox)\$[0-9a-z]{16}\$[0-9a-f]{32}"),
+    _token(
+        "braintree token",
+        "access_token$",
+        r"access_token\$(?:production|sandbox)\$[0-9a-z]{16}\$[0-9a-f]{32}",
+    ),
     _token("linear key", "lin_api_ lin_oauth_", r"lin_(?:api|oauth)_[A-Za-z0-9]{40,64}"),
     _token("notion token", "ntn_", r"ntn_[A-Za-z0-9]{40,50}"),
     _token("notion token", "secret_", rf"secret_[A-Za-z0-9]{{43}}{END}(?!_)", mixed=True),
@@ -152,8 +175,10 @@ TOKENS = (
     _token("azure signature", "sig=", r"(?<=sig=)[A-Za-z0-9%+/]{43,}+=?", (-4,)),
     _token("alibaba key", "LTAI", rf"LTAI[A-Za-z0-9]{{12,24}}{END}", mixed=True),
     _token("wallet key", "xprv", r"xprv[1-9A-HJ-NP-Za-km-z0OIl]{107}"),
-    _token("aws session token", "IQoJb3JpZ2lu FwoGZXIvYXdz", r"(?:IQoJb3JpZ2lu|FwoGZXIvYXdz)[A-Za-z0-9+/=]{40,}+"),
-)  # fmt: skip
+    _token(
+        "aws session token", "IQoJb3JpZ2lu FwoGZXIvYXdz", r"(?:IQoJb3JpZ2lu|FwoGZXIvYXdz)[A-Za-z0-9+/=]{40,}+"
+    ),
+)
 DISCORD = re.compile(r"[MNO](?:(?<![\w.-][MNO])|(?<=\\[nrt][MNO]))[\w-]{22,27}+\.[\w-]{6}\.[\w-]{27,40}+")
 AWS_SECRET = re.compile(r"(?:(?<![\w/+=.-])|(?<=\\[nrt]))[A-Za-z0-9/+]{40}(?![\w/+=-])")
 HINTED = tuple((hint, token) for token in TOKENS for hint in token.hints)

@@ -28,8 +28,8 @@ KNOWLEDGE = (
 """The fields of a Memory that a writer decides."""
 
 TEXTS = (
-    "type", "title", "summary", "content", "context", "status", "source", "session", "channel", "forgotten_reason",
-    "flags", "metadata",
+    "type", "title", "summary", "content", "context", "status", "source", "session", "channel",
+    "forgotten_reason", "flags", "metadata",
 )  # fmt: skip
 """The fields of a Memory that may hold any text, and so a secret."""
 
