@@ -32,6 +32,12 @@ TYPES = (
     "char *",
 )
 THINGS = ("user", "session", "config", "request", "params", "settings", "client", "account", "row", "form")
+PLACEHOLDERS = (
+    "your-api-key-here", "<your token>", "YOUR_TOKEN", "changeme", "xxxxxxxxxxxxxxxx", "********", "example",
+    "<password>", "${PASSWORD}", "$TOKEN", "{{ token }}", "%(password)s", "placeholder", "REPLACE_ME", "...",
+    "[redacted]", "insert-key-here", "my-secret-token", "{token}", "%s", "TODO", "dummy-key", "null", "None",
+    "<API_KEY>", "sk-...", "ghp_xxxxxxxxxxxxxxxxxxxx", "your_password", "$(cat token.txt)", "`pass show db`",
+)  # fmt: skip
 SLOTS: Mapping[str, Callable[[random.Random], str]] = {
     "name": lambda chance: chance.choice(NAMES),
     "NAME": lambda chance: chance.choice(UPPER),
@@ -54,12 +60,6 @@ SLOTS: Mapping[str, Callable[[random.Random], str]] = {
     "path": lambda chance: "/".join(chance.sample(WORDS, chance.randint(3, 6))),
     "sentence": lambda chance: " ".join(chance.sample(WORDS, 6)),
 }
-PLACEHOLDERS = (
-    "your-api-key-here", "<your token>", "YOUR_TOKEN", "changeme", "xxxxxxxxxxxxxxxx", "********", "example",
-    "<password>", "${PASSWORD}", "$TOKEN", "{{ token }}", "%(password)s", "placeholder", "REPLACE_ME", "...",
-    "[redacted]", "insert-key-here", "my-secret-token", "{token}", "%s", "TODO", "dummy-key", "null", "None",
-    "<API_KEY>", "sk-...", "ghp_xxxxxxxxxxxxxxxxxxxx", "your_password", "$(cat token.txt)", "`pass show db`",
-)  # fmt: skip
 
 FAMILIES: Mapping[str, tuple[str, ...]] = {
     "assignments of variables": (

@@ -4,6 +4,7 @@ import random
 import string
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
@@ -12,7 +13,7 @@ from lore import Draft, Lore
 from lore.engine.observe import Subject
 from lore.model import Cause, Revision
 from lore.store import Bookmark
-from lore.store.full_text import zstd
+from lore.store.full_text import packed
 
 SECRET = "ghp_" + "".join(random.Random(5).choices(string.ascii_letters + string.digits, k=36))
 HARMLESS = "stand_in_for_the_key"
@@ -27,6 +28,11 @@ def data(path: Path) -> bytes:
 
 def copies(content: bytes) -> int:
     return sum(needle in content or needle in content.lower() for needle in NEEDLES)
+
+
+def _undone(*values: Any) -> Any:
+    [text] = values
+    return text and text.replace(HARMLESS, SECRET)
 
 
 @pytest.fixture
@@ -48,7 +54,7 @@ def old(lore: Lore, tmp_path: Path) -> Path:
     lore.settle()
     path = Path(lore.store.location)
     with closing(apsw.Connection(str(path))) as db:
-        db.create_scalar_function("undone", lambda text: text and text.replace(HARMLESS, SECRET), 1)
+        db.create_scalar_function("undone", _undone, 1)
         for table, columns in {
             "memory": ("title", "summary", "content", "context", "metadata", "forgotten_reason"),
             "journal": ("reason", "before", "after"),
@@ -58,10 +64,11 @@ def old(lore: Lore, tmp_path: Path) -> Path:
             db.execute(f"UPDATE {table} SET {', '.join(f'{name} = undone({name})' for name in columns)}")
         db.execute("UPDATE subject SET name = replace(name, ?, ?)", (HARMLESS.lower(), SECRET.lower()))
         whole = f"{'long ' * 1_000}{SECRET}"
-        db.execute(
-            "UPDATE full_text SET characters = ?, data = ?", (len(whole), zstd.compress(whole.encode()))
-        )
-        db.execute("CREATE TABLE scratch AS SELECT content FROM memory")
+        _, characters, compressed = packed(0, whole)
+        db.execute("UPDATE full_text SET characters = ?, data = ?", (characters, compressed))
+        db.execute("PRAGMA secure_delete = OFF")
+        db.execute("CREATE TABLE scratch (content)")
+        db.executemany("INSERT INTO scratch VALUES (?)", [(f"{number} {SECRET}",) for number in range(5_000)])
         db.execute("DROP TABLE scratch")
     lore.settle()
     assert copies(data(path)) == 2

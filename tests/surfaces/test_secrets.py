@@ -163,7 +163,7 @@ def test_no_tool_stores_a_secret(
         {"type": "relation", "from": NAME, "to": f"South {SECRET}", "relationType": SECRET},
     ]
     (tmp_path / "export.jsonl").write_text("\n".join(map(json.dumps, lines)))
-    monkeypatch.setenv("LORE_IMPORT_ROOTS", str(tmp_path))
+    lore = replace(lore, tuning=replace(lore.tuning, import_roots=str(tmp_path)))
     memory = lore.remember(Draft(content="Seals sleep on the ice."))
     names = ["Zoo", "Park"]
     zoo, _ = lore.graph.introduce([Subject(name=name, observations=("It has walruses.",)) for name in names])
@@ -173,7 +173,9 @@ def test_no_tool_stores_a_secret(
         try:
             run(lore, tool, json.loads(spelled))
         except LoreError:
-            assert not tool.endswith(("store", "save", "insert", "remember", "create_entities", "reflect"))
+            assert not tool.endswith(
+                ("store", "save", "insert", "remember", "create_entities", "reflect", "migrate")
+            )
     lore.settle()
     assert NEEDLE not in stored(lore)
     assert b"sleep on the ice" in stored(lore)

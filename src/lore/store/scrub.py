@@ -170,7 +170,7 @@ def _scrub_full_texts(
         for (alias,) in keys:
             with connections.reading() as reader:
                 rows = reader.execute("SELECT characters, data FROM full_text WHERE memory = ?", (alias,))
-                found = rows.fetchall()
+                found: list[sql.Row] = rows.fetchall()
             text = full_text.unpacked(*found[0]) if found else None
             redacted = redact(text or "")
             if not redacted.found:
