@@ -31,12 +31,14 @@ class Redacted:
 
 def redact(text: str) -> Redacted:
     """Replace the secrets of a text; a second time changes nothing more."""
+    found = _found(text)
+    if not found:
+        return Redacted(text)
     counts: Counter[str] = Counter()
     for _ in range(ROUNDS):
-        found = _found(text)
-        if not found:
-            break
         text = _replaced(text, list(_joined(sorted(found))), counts)
+        if not (found := _found(text)):
+            break
     return Redacted(text, counts)
 
 

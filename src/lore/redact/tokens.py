@@ -8,6 +8,7 @@ import re
 from base64 import b64decode
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 Span = tuple[int, int, str]
 """Start and end of a secret in the text, and its kind."""
@@ -181,8 +182,27 @@ TOKENS = (
 )
 DISCORD = re.compile(r"[MNO](?:(?<![\w.-][MNO])|(?<=\\[nrt][MNO]))[\w-]{22,27}+\.[\w-]{6}\.[\w-]{27,40}+")
 AWS_SECRET = re.compile(r"(?:(?<![\w/+=.-])|(?<=\\[nrt]))[A-Za-z0-9/+]{40}(?![\w/+=-])")
-HINTED = tuple((hint, token) for token in TOKENS for hint in token.hints)
-_RUN = re.compile(r"[A-Za-z0-9_/+%-]{20}").search
+
+
+def _is_start(hint: str) -> bool:
+    return len(hint) >= 3 and hint[0].isalnum()
+
+
+BASE64 = ("sig=", "fm1a_", "fm1r_", "fm2_", "glc_eyJ", "sntrys_", "IQoJb3JpZ2lu", "FwoGZXIvYXdz")
+"""Hints of tokens with `/`, `+` and `%` in them, which break the runs of the others."""
+HINTED = tuple((hint, token) for token in TOKENS for hint in token.hints if hint not in BASE64)
+IN_BASE64 = tuple((hint, token) for token in TOKENS for hint in token.hints if hint in BASE64)
+INSIDE = tuple((hint, token) for hint, token in HINTED if token.back != (0,) or not _is_start(hint))
+"""Hints that do not begin their tokens with three characters of their own."""
+BY_START: dict[str, list[tuple[str, Token]]] = {}
+for _hint, _named in HINTED:
+    if (_hint, _named) not in INSIDE:
+        BY_START.setdefault(_hint[:3], []).append((_hint, _named))
+_STARTS = re.compile(r"(?<![A-Za-z0-9])(?=([A-Za-z0-9]\S\S))").findall
+_ESCAPED = re.compile(r"\\[nrt]|%[0-9A-F]{2}")
+_RUN = re.compile(r"[A-Za-z0-9_-]{16}").search
+LONG_RUN = 40
+_RUN_IN_BASE64 = re.compile(r"[A-Za-z0-9/+%]{40}").search
 _TELLING = re.compile(r"[0-9]|[a-z][A-Z]|[A-Z][a-z]|[A-Z]{16}").search
 """Every token has a digit, or letters of both cases side by side."""
 ESCAPES = frozenset({"\\n", "\\t", "\\r"})
@@ -191,16 +211,33 @@ _CHANGES = re.compile(r"(?<=[a-z])[A-Z0-9]|(?<=[A-Z])[a-z0-9]|(?<=[0-9])[A-Za-z]
 
 def find(text: str) -> list[Span]:
     """Tokens of all kinds."""
-    words = [word for word in text.split() if len(word) >= SHORTEST_WORD and _RUN(word) and _TELLING(word)]
-    if not words:
+    long = [word for word in text.split() if len(word) >= SHORTEST_WORD]
+    if not long:
         return []
-    joined = " ".join(words)
-    found = [span for hint, token in HINTED if hint in joined for span in _of(token, hint, text)]
-    if DISCORD.search(joined):
-        found += [(*match.span(), "discord token") for match in DISCORD.finditer(text) if mixed(match[0])]
-    if AWS_SECRET.search(joined):
+    found: list[Span] = []
+    if runs := [word for word in long if _RUN(word) and _TELLING(word)]:
+        words = _unescaped(" ".join(runs))
+        starts = BY_START.keys() & _STARTS(words)
+        for hint, token in chain(INSIDE, *(BY_START[start] for start in starts)):
+            if hint in words:
+                found += _of(token, hint, text)
+        if DISCORD.search(words):
+            found += [(*match.span(), "discord token") for match in DISCORD.finditer(text) if mixed(match[0])]
+    if runs := [word for word in long if len(word) >= LONG_RUN and _RUN_IN_BASE64(word)]:
+        found += _in_base64(text, " ".join(runs))
+    return found
+
+
+def _in_base64(text: str, words: str) -> list[Span]:
+    found = [span for hint, token in IN_BASE64 if hint in words for span in _of(token, hint, text)]
+    if AWS_SECRET.search(words):
         found += [(*match.span(), "aws secret") for match in AWS_SECRET.finditer(text) if jumbled(match[0])]
     return found
+
+
+def _unescaped(words: str) -> str:
+    """Words in which a token begins a word of its own, behind `\\n` or `%20`."""
+    return _ESCAPED.sub(" ", words) if "\\" in words or "%" in words else words
 
 
 def _of(token: Token, hint: str, text: str) -> Iterator[Span]:
