@@ -281,3 +281,11 @@ def test_digest_keeps_a_rule_and_finds_it_in_the_gold(tmp_path: Path) -> None:
         0,
         0,
     )
+
+
+def test_secrets_are_told_from_harmless_text(tmp_path: Path) -> None:
+    report = tmp_path / "secrets.json"
+    run("bench.secrets", "--quick", "--json", str(report))
+    parts = json.loads(report.read_text())["parts"]
+    assert parts["named"]["recall"] >= 0.99
+    assert parts["all"]["precision"] >= 0.98

@@ -3,7 +3,6 @@
 from collections import Counter
 from dataclasses import replace
 
-from lore.admit import Admitted
 from lore.redact import redact
 from lore.transcripts import words
 from lore.transcripts.base import Heading, Turn
@@ -18,9 +17,11 @@ def clean_turn(turn: Turn, hidden: Counter[str]) -> Turn:
     hidden: counts the secrets, by kind.
     """
     whole = _without_secrets(turn.full or turn.text, hidden)
-    text = Admitted(_limited(words.excerpt(_without_secrets(turn.text, Counter()) if turn.full else whole)))
-    reasoning = Admitted(_limited(_without_secrets(turn.reasoning, hidden)))
+    text = _limited(words.excerpt(_without_secrets(turn.text, Counter()) if turn.full else whole))
+    reasoning = _limited(_without_secrets(turn.reasoning, hidden))
     full = "" if whole == text else whole
+    if (text, full, reasoning) == (turn.text, turn.full, turn.reasoning):
+        return turn
     return replace(turn, text=text, full=full, reasoning=reasoning)
 
 
@@ -29,12 +30,13 @@ def clean_heading(heading: Heading, hidden: Counter[str]) -> Heading:
     return replace(heading, title=_limited(_without_secrets(heading.title, hidden)))
 
 
-def _without_secrets(text: str, hidden: Counter[str]) -> Admitted:
-    if not text or isinstance(text, Admitted):
-        return Admitted(text)
+def _without_secrets(text: str, hidden: Counter[str]) -> str:
+    if not text:
+        return text
     redacted = redact(_storable(text).strip())
-    hidden.update(redacted.found)
-    return Admitted(redacted.text)
+    if redacted.found:
+        hidden.update(redacted.found)
+    return redacted.text
 
 
 def _storable(text: str) -> str:
