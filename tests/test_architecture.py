@@ -15,8 +15,8 @@ FILES = sorted(SRC.rglob("*.py"))
 FLOOR = {
     "model": 0.0, "errors": 0.0, "version": 0.0, "environment": 0.0, "filelock": 0.0,
     "supervision": 0.5, "health": 0.5, "grams": 0.5,
-    "text": 1.0, "vectors": 1.0, "clock": 1.0, "redact": 1.0, "names": 1.25, "ranking": 1.5, "config": 1.5,
-    "distil": 1.75,
+    "text": 1.0, "vectors": 1.0, "clock": 1.0, "redact": 1.0, "names": 1.25, "admit": 1.25,
+    "ranking": 1.5, "config": 1.5, "distil": 1.75,
     "store": 2.0, "embed": 2.0, "llm": 2.0, "transcripts": 2.0,
     "engine": 3.0,
     "surfaces": 4.0, "connecting": 4.0, "__init__": 4.5,

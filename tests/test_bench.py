@@ -305,3 +305,11 @@ def test_fuzz_finds_no_crash_no_hang_and_no_frame_without_an_answer(tmp_path: Pa
     assert {"done", "refused", "error -32700"} <= typed["outcomes"].keys()
     assert SOURCES.keys() <= figures["lines"].keys()
     assert all(one["turns"] and not one["crashes"] for one in figures["lines"].values())
+
+
+def test_secrets_are_told_from_harmless_text(tmp_path: Path) -> None:
+    report = tmp_path / "secrets.json"
+    run("bench.secrets", "--quick", "--json", str(report))
+    parts = json.loads(report.read_text())["parts"]
+    assert parts["named"]["recall"] >= 0.99
+    assert parts["all"]["precision"] >= 0.98

@@ -1,116 +1,154 @@
-"""redact: secrets go, their kind stays, and prose is left alone. All secrets here are made up."""
+"""redact: secrets go, their kind stays, and prose and code are left alone. All secrets here are made up."""
 
+import random
+import re
 import string
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lore.redact import RULES, redact
+from bench import secrets
+from lore.redact import names, redact, small_of, syntax, tokens
 
-LETTERS = (string.ascii_letters + string.digits) * 2
-SECRETS = {
-    "private key": "-----BEGIN OPENSSH " + "PRIVATE KEY-----\nb3Bl\nbnNz\n-----END OPENSSH PRIVATE KEY-----",
-    "aws key": "AKIA" + "Q7" * 8,
-    "github token": "ghp_" + LETTERS[:36],
-    "gitlab token": "glpat-" + LETTERS[:20],
-    "slack token": "xoxb-" + "1234567890-abcdef",
-    "anthropic key": "sk-ant-" + LETTERS[:30],
-    "openai key": "sk-proj-" + LETTERS[:30],
-    "stripe key": "sk_live_" + LETTERS[:24],
-    "google key": "AIza" + LETTERS[:35],
-    "npm token": "npm_" + LETTERS[:36],
-    "pypi token": "pypi-" + LETTERS[:60],
-    "hugging face token": "hf_" + LETTERS[:34],
-    "json web token": "eyJ" + LETTERS[:12] + ".eyJ" + LETTERS[:20] + "." + LETTERS[:20],
-    "password in an address": "ada:tr0ub4dor",
-    "bearer token": LETTERS[:30],
-    "password": "correct-horse-battery",
-}
-AROUND = {
-    "password in an address": "postgres://{}@db.example.org/ferry",
-    "bearer token": 'curl -H "Authorization: Bearer {}" https://example.org',
-    "password": 'client_secret = "{}" # of the ferry',
-}
+LETTERS = "".join(random.Random(7).sample((string.ascii_letters + string.digits) * 2, 124))
+HEX = "0123456789abcdef" * 4
+SLACK = "hooks.slack.com/services"
 
+SECRETS = [
+    "PASSWORD={hunter2}",
+    "GITHUB_TOKEN={" + HEX[:40] + "}",
+    "redis://:{s3cret}@cache:6379",
+    "curl -u ada:{tr0ub4dor} https://example.org",
+    "Cookie: sessionid={" + HEX[:32] + "}",
+    "https://{" + SLACK + "/T" + "0A1B2C3D4/B0A1B2C3D4/" + LETTERS[:24] + "}",
+    "{SG." + LETTERS[:22] + "." + LETTERS[:43] + "}",
+    "{SK" + HEX[:32] + "}",
+    "AccountKey={" + LETTERS[:62] + "/+==};",
+    "{dop_v1_" + HEX + "}",
+    "{AGE-SECRET-KEY-1" + "QPZRY9X8GF2TVDW0S3JN54KHCE6MU" * 2 + "}",
+    "{123456789:AA" + LETTERS[:33] + "}",
+    "{MTA" + LETTERS[:21] + "." + LETTERS[:6] + "." + LETTERS[:27] + "}",
+    "{wJa1rXUtnFEM1/K7MDENG/bPxRf1CYzX9mPlK3Yq}",
+    "{-----BEGIN OPENSSH " + "PRIVATE KEY-----\n" + LETTERS + "\n-----END OPENSSH PRIVATE KEY-----}",
+    "{-----BEGIN RSA " + "PRIVATE KEY-----\n" + LETTERS + "}",
+    'client_secret = "{tr0ub4dor-and-3}" # of the ferry',
+    "mysql -u root -p{tr0ub4dor} ferry",
+    "Authorization: Bearer {" + LETTERS[:30] + "}",
+    "paſſword = {correct-horse-battery}",
+    "APİ_\u212aEY={" + LETTERS[-30:] + "}",
+]
+"""Each with its secret in braces."""
 
-def test_every_rule_has_an_example() -> None:
-    assert SECRETS.keys() == RULES.keys()
-
-
-@pytest.mark.parametrize("kind", SECRETS)
-def test_a_secret_is_gone_and_counted(kind: str) -> None:
-    said = AROUND.get(kind, "The harbour master wrote {} on the wall.").format(SECRETS[kind])
-    redacted = redact(said)
-    assert SECRETS[kind] not in redacted.text
-    assert f"[redacted: {kind}]" in redacted.text
-    assert redacted.found == {kind: 1}
-    assert redact(redacted.text).text == redacted.text
-
-
-def test_what_stands_around_a_secret_stays() -> None:
-    said = f"before {SECRETS['aws key']} between {SECRETS['aws key']} after"
-    assert redact(said).text == "before [redacted: aws key] between [redacted: aws key] after"
-    assert redact(said).found == {"aws key": 2}
-
-
-def test_a_key_that_was_cut_off_is_a_key() -> None:
-    assert "b3Bl" not in redact("-----BEGIN RSA " + "PRIVATE KEY-----\nb3Bl").text
-
-
-@pytest.mark.parametrize(
-    "said",
-    [
-        "The password is in the vault, ask Ada.",
-        "password: $FERRY_PASSWORD",
-        "api_key=(from the environment)",
-        "Use a token budget of 1,024 tokens; the secret of good tests is patience.",
-        "https://example.org:8080/path@v2",
-        "skip-this-one and sk-short",
-        "commit 9fceb02d0ae598e95dc970b74767f19372d61af8",
-    ],
-)
-def test_prose_and_code_are_left_alone(said: str) -> None:
-    assert redact(said).text == said
+HARMLESS = [
+    "password = req.body.password",
+    "password = os.environ['PASSWORD']",
+    "api_key=(from the environment)",
+    '<div class="sk-fading-circle sk-cube-grid-of-nine-cubes">',
+    "password: $FERRY_PASSWORD",
+    'token: "<your token>"',
+    "def login(user: str, password: str) -> bool:",
+    "The password is in the vault, ask Ada.",
+    "Use a token budget of 1,024 tokens; the secret of good tests is patience.",
+    "https://example.org:8080/path@v2",
+    "postgres://user:password@localhost/ferry",
+    "commit 9fceb02d0ae598e95dc970b74767f19372d61af8",
+    '"integrity": "sha512-' + LETTERS[:60] + LETTERS[:26] + '=="',
+    "session 0d1f7c52-3f1e-4a55-9a5e-0d6f2f0b8c11",
+    "def test_password_reset_token_expires_after_30_minutes():",
+    "data:image/png;base64," + LETTERS,
+    "password_hash = '" + HEX + "'",
+    "mysql -u root -p ferry",
+]
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        "PASSWORD: correct-horse-battery",
-        "paſſword = correct-horse-battery",
-        "Apı_Key=correct-horse-battery",
-        "APİ-KEY: correct-horse-battery",
-        "acceſſ\u212aey=correct-horse-battery",
-        "AUTHTOKEN=correct-horse-battery",
-        "BEARER " + LETTERS[:30],
-        "Basic " + LETTERS[:30],
-        "ftp://ada:tr0ub4dor@a https://bob:tr0ub4dor@b",
-    ],
-)
-def test_a_secret_is_found_however_its_name_is_spelled(said: str) -> None:
-    redacted = redact(said).text
-    assert not any(secret in redacted for secret in ("correct-horse", LETTERS[:30], "tr0ub4dor"))
+@pytest.mark.parametrize("marked", SECRETS)
+def test_a_secret_is_replaced_by_its_kind_and_nothing_else_is(marked: str) -> None:
+    before, _, rest = marked.partition("{")
+    secret, _, after = rest.partition("}")
+    redacted = redact(before + secret + after)
+    [kind] = redacted.found
+    assert redacted.text == f"{before}[redacted: {kind}]{after}"
 
 
-PIECES = [*SECRETS.values(), *AROUND.values(), *(word for rule in RULES.values() for word in rule.hints)]
+@pytest.mark.parametrize("text", HARMLESS)
+def test_prose_and_code_are_left_alone(text: str) -> None:
+    assert redact(text).text == text
 
 
-@given(st.lists(st.sampled_from([*PIECES, *map(str.upper, PIECES), " ", "=", ": ", "@"]), max_size=6))
-def test_what_a_pattern_finds_is_never_passed_over(pieces: list[str]) -> None:
-    said = "".join(pieces)
-    found = [kind for kind, rule in RULES.items() if rule.pattern.search(said)]
-    if found:
-        assert redact(said).found
+def test_the_labelled_set_is_recognised() -> None:
+    """Published in figures by `python -m bench.secrets`; here every type at least once."""
+    missed = {sample.type for sample in secrets.positives()[::5] if sample.secret in redact(sample.text).text}
+    harmed = [sample.text for sample in secrets.negatives()[::5] if redact(sample.text).text != sample.text]
+    assert (missed, harmed) == (set(), [])
 
 
-@given(st.text())
-def test_anything_can_be_redacted_once(said: str) -> None:
-    once = redact(said)
+def test_what_stands_between_secrets_stays() -> None:
+    key = "AKIA" + "Q7" * 8
+    redacted = redact(f"before {key} between {key} after")
+    assert redacted.text == "before [redacted: aws key] between [redacted: aws key] after"
+    assert redacted.found == {"aws key": 2}
+
+
+def test_a_long_secret_goes_as_a_whole() -> None:
+    assert redact(f'password = "{LETTERS * 50}" # end').text == 'password = "[redacted: password]" # end'
+
+
+def test_no_letter_changes_the_length_of_a_text() -> None:
+    """Places in the small text are places in the text."""
+    everything = "".join(map(chr, [*range(0xD800), *range(0xE000, 0x110000)]))
+    assert len(small_of(everything)) == len(everything)
+
+
+def hostile() -> Iterator[str]:
+    """Texts of 50 KB that repeat a beginning of a secret without ever ending one."""
+    beginnings = [hint for hint, _ in tokens.HINTED] + list(names.STEMS)
+    beginnings += (
+        'token= secret=-_ password=" ://: authorization: cookie=a= _auth= eyJa. eyJ- bearer\t'.split()
+    )
+    beginnings += [
+        "curl -u ",
+        "mysql -p",
+        "-----BEGIN " + "PRIVATE KEY-----",
+        "identified by '",
+        "password is ",
+    ]
+    chance = random.Random(1)
+    beginnings += ["".join(chance.sample(beginnings, 3)) for _ in range(40)]
+    return ((one * 50_000)[:50_000] for one in beginnings)
+
+
+def test_hostile_texts_are_read_in_one_go() -> None:
+    """A pattern that tries a text again from each of its characters would take hours here."""
+    for text in hostile():
+        redact(text)
+
+
+def test_every_pattern_reads_a_hostile_text_in_one_go() -> None:
+    patterns = [token.pattern for token in tokens.TOKENS]
+    patterns += [
+        p for room in (names, syntax, tokens) for p in vars(room).values() if isinstance(p, re.Pattern)
+    ]
+    for pattern in patterns:
+        for part in ("a", "A1", "eyJ-", "=", '"', "\\", "a.", "-----BEGIN ", "sk-"):
+            pattern.search((part * 50_000)[:50_000])
+
+
+PIECES = [
+    *(sample.text for sample in secrets.positives()[::40]),
+    *names.STEMS,
+    *(h for h, _ in tokens.HINTED),
+]
+
+
+@given(st.lists(st.sampled_from([*PIECES, " ", "=", ": ", "@", '"', "\n"]), max_size=6))
+def test_a_second_time_changes_nothing_more(pieces: list[str]) -> None:
+    once = redact("".join(pieces))
     assert redact(once.text).text == once.text
 
 
-def test_a_long_text_of_the_beginnings_of_tokens_stays_and_is_read_in_one_go() -> None:
-    """None of them is followed to the end of the text: that would take minutes."""
-    begun = "eyJ-" * 200_000
-    assert redact(begun).text == begun
+@given(st.text())
+def test_any_text_can_be_redacted(text: str) -> None:
+    once = redact(text)
+    assert redact(once.text).text == once.text

@@ -78,6 +78,19 @@ class Staged:
         return str(self.noted.get("trouble", ""))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scrubbed:
+    """What a scrub took out, or would take out: changed rows by table, secrets by kind.
+
+    backups: copies of the store that still hold it.
+    """
+
+    rows: Mapping[str, int]
+    kinds: Mapping[str, int]
+    dry_run: bool = False
+    backups: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """What a self-check saw: a check by name, whether it holds, and what was seen."""

@@ -9,6 +9,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from lore.admit import admit
 from lore.engine.observe import Subject, check, introduced
 from lore.engine.relate import Relation, related
 from lore.engine.relate import check as check_relation
@@ -76,7 +77,7 @@ def adopt(
     """
     counts: Counter[str] = Counter()
     with store.transaction(namespace, cause, now) as writer:
-        for _, items in groupby(_items(lines), key=type):
+        for _, items in groupby(map(admit, _items(lines)), key=type):
             counts += _taken(list(items), faithful, writer, namespace, now)
     return Adopted(**counts)
 

@@ -16,7 +16,7 @@ def clean_turn(turn: Turn, hidden: Counter[str]) -> Turn:
 
     hidden: counts the secrets, by kind.
     """
-    whole = _without_secrets(turn.full or turn.text, hidden).strip()
+    whole = _without_secrets(turn.full or turn.text, hidden)
     text = _limited(words.excerpt(_without_secrets(turn.text, Counter()) if turn.full else whole))
     reasoning = _limited(_without_secrets(turn.reasoning, hidden))
     full = "" if whole == text else whole
@@ -33,7 +33,7 @@ def clean_heading(heading: Heading, hidden: Counter[str]) -> Heading:
 def _without_secrets(text: str, hidden: Counter[str]) -> str:
     if not text:
         return text
-    redacted = redact(_storable(text))
+    redacted = redact(_storable(text).strip())
     if redacted.found:
         hidden.update(redacted.found)
     return redacted.text

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from lore.admit import admit
 from lore.engine.adopt import Adopted, adopt, file_within, lines_of
 from lore.engine.associate import Association, associate
 from lore.engine.audit import Audit, audit
@@ -38,7 +39,7 @@ class Graph:
     def introduce(self, subjects: Sequence[Subject], merge: bool = True) -> list[Portrait]:
         """Create entities; those that exist gain what is new, or are left alone without `merge`."""
         portraits = introduce(
-            subjects,
+            admit(list(subjects)),
             merge=merge,
             store=self.store,
             sense=self.sense,
@@ -52,7 +53,7 @@ class Graph:
     def observe(self, subjects: Sequence[Subject], judge: bool = True) -> list[Portrait]:
         """Add observations to entities that exist; those that repeat an older one are flagged."""
         portraits = observe(
-            subjects,
+            admit(list(subjects)),
             judge=judge,
             store=self.store,
             sense=self.sense,
@@ -92,7 +93,7 @@ class Graph:
     def relate(self, relations: Sequence[Relation], pairs: bool = True, imply: bool = False) -> list[Related]:
         """Keep relations that are new."""
         return relate(
-            relations,
+            admit(list(relations)),
             pairs=pairs,
             imply=imply,
             store=self.store,
@@ -192,7 +193,7 @@ class Graph:
         """Move observations of an entity into new ones."""
         splitting = split(
             name,
-            parts,
+            admit(list(parts)),
             parent=parent,
             store=self.store,
             namespace=self.namespace,

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from lore.admit import Admitted, admit
 from lore.engine.clean import clean_heading, clean_turn
 from lore.engine.link import made
 from lore.errors import LoreError, Unavailable
@@ -78,7 +79,7 @@ def ingest(
     try:
         with source.open(path, [_left(mark) for mark in marks if mark.source == source.name]) as transcript:
             begun = transcript.left
-            keeping = _Keeping(source.name, namespace, cause, now, _last_of(begun.state))
+            keeping = _Keeping(source.name, namespace, cause, now, _last_of(admit(begun.state)))
             before = begun.mark.offset
             for batch in _batches(transcript):
                 left = transcript.left
@@ -197,8 +198,8 @@ class _Keeping:
             writer.put_links(links)
             changed = self._changed(turns, known, writer)
             writer.put([*changed, *self._placed([turns[memory.id] for memory in changed], writer)])
-            writer.put_full_texts({id: turn.full for id, turn in fresh.items() if turn.full})
-            writer.put_full_texts({memory.id: turns[memory.id].full for memory in changed})
+            writer.put_full_texts({id: Admitted(turn.full) for id, turn in fresh.items() if turn.full})
+            writer.put_full_texts({memory.id: Admitted(turns[memory.id].full) for memory in changed})
             if bookmark is not None:
                 writer.put_bookmark(
                     replace(bookmark, state={**bookmark.state, "last": list(self._last.items())})
@@ -220,7 +221,7 @@ class _Keeping:
             replace(
                 memory,
                 kind=_kind(turns[id]),
-                content=turns[id].text,
+                content=Admitted(turns[id].text),
                 project=project,
                 metadata=_told(turns[id]),
                 updated_at=self._now,
@@ -326,7 +327,7 @@ class _Keeping:
             namespace=self._namespace,
             kind=_kind(turn),
             type=turn.role,
-            content=turn.text,
+            content=Admitted(turn.text),
             context=_context(turn, project, words_before),
             importance=IMPORTANCE[turn.role],
             source=self._source,
@@ -366,7 +367,7 @@ def _told(turn: Turn) -> dict[str, Any]:
         "tool": turn.tool,
         "agent": turn.agent,
         "failed": turn.failed,
-        "reasoning": turn.reasoning,
+        "reasoning": Admitted(turn.reasoning),
         FULL_LENGTH: len(turn.full),
     }
     return {name: value for name, value in told.items() if value}
@@ -386,4 +387,4 @@ def _context(turn: Turn, project: Project | None, words_before: str) -> str:
     when = "" if turn.at is None else datetime.fromtimestamp(turn.at, UTC).strftime("%A %d %B %Y")
     where = " ".join(part for part in (project.name if project else "", turn.branch) if part)
     told = ", ".join(part for part in (speaker, when, where) if part)
-    return f"{told}\n{words_before}".strip()
+    return Admitted(f"{admit(told)}\n{words_before}".strip())

@@ -4,6 +4,7 @@ from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 
+from lore.admit import admit
 from lore.engine.sense import Sense
 from lore.engine.similar import similar
 from lore.model import Draft, Filter, Match, Memory
@@ -43,6 +44,7 @@ def known(draft: Draft, *, reader: Reader, sense: Sense, limit: int, twin_at: fl
 
     What differs in a number, a name, a value or a "not" is no repetition, however alike it is.
     """
+    draft = admit(draft)
     namesake = namesake_of(draft, reader)
     if namesake is not None and not corrects(namesake.content, draft.content):
         return Known(title=draft.title, twin=namesake, twinness=1.0)

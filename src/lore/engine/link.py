@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from lore.admit import admit
 from lore.errors import Invalid, NotFound
 from lore.model import LINK_KINDS, SHARED, Cause, Link, Tie, new_id
 from lore.store import Store, Writer
@@ -14,7 +15,7 @@ def link(ties: Sequence[Tie], *, store: Store, namespace: str, cause: Cause, now
     for tie in ties:
         check_tie(tie)
     with store.transaction(namespace, cause, now) as writer:
-        return [tied(tie, writer, cause, now) for tie in ties]
+        return [tied(tie, writer, cause, now) for tie in admit(list(ties))]
 
 
 def unlink(ids: Sequence[str], *, store: Store, namespace: str, cause: Cause, now: float) -> list[str]:

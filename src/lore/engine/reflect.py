@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from lore.admit import admit
 from lore.engine.known import known
 from lore.engine.link import made
 from lore.engine.sense import Sense
@@ -78,6 +79,7 @@ def reflect(
 ) -> Reflected:
     """Keep one session, once: a second call for it changes nothing and tells of the first."""
     _check(reflection)
+    reflection = admit(reflection)
     if earlier := _earlier(reflection.session, reader):
         return Reflected(memory=earlier, again=True)
     account = _account_of(reflection, namespace, now)

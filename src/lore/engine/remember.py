@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from lore.admit import admit
 from lore.engine.link import check_tie, made, tied
 from lore.engine.sense import Sense
 from lore.engine.use import count_use
@@ -71,6 +72,7 @@ def remember(
         raise Invalid(f"{len(drafts):,} memories at once; at most {DRAFTS_LIMIT:,}")
     for draft in drafts:
         _check(draft)
+    drafts = admit(list(drafts))
     placed = [_place(draft, reader, sense, _belongs_to(draft, project)) for draft in drafts]
 
     memories = [_memory_of(item.draft, namespace, project, now) for item in placed]

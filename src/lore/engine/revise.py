@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import Any
 
+from lore.admit import admit
 from lore.engine.portrait import repaint_above
 from lore.engine.remember import SHORT_LIMIT_BYTES, TITLE_LIMIT_BYTES
 from lore.errors import Invalid, NotFound
@@ -16,7 +17,7 @@ LIMITS = {"title": TITLE_LIMIT_BYTES, "type": SHORT_LIMIT_BYTES, "status": SHORT
 
 def revise(revision: Revision, *, store: Store, namespace: str, cause: Cause, now: float) -> Memory:
     """Change one memory; the words follow at once, the vector soon after."""
-    changes = _checked(revision)
+    changes = admit(_checked(revision))
     with store.transaction(namespace, cause, now) as writer:
         memory = writer.get([revision.id]).get(revision.id)
         if memory is None:

@@ -1,14 +1,14 @@
 """The store's contract: every method is one promise, and `tests/store/test_contract.py` holds each."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
 from typing import Any, Literal
 
-from lore.health import Counts, Finding
+from lore.health import Counts, Finding, Scrubbed
 from lore.model import Cause, Entry, Filter, Link, Memory, Order, Trace
 from lore.vectors import Vector
 
@@ -347,6 +347,13 @@ class Store(ABC):
     @abstractmethod
     def rebuild(self) -> None:
         """Make all derived state anew from the canonical rows."""
+
+    @abstractmethod
+    def scrub(self, dry_run: bool, progress: Callable[[str, int, int], None]) -> Scrubbed:
+        """Take out, for good, the secrets that were stored before a rule knew them; the history too.
+
+        progress: called with what is at hand, how much of it is done, and how much there is.
+        """
 
     @abstractmethod
     def backup(self, target: Path) -> None:

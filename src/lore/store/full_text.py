@@ -28,9 +28,14 @@ def put(texts: Mapping[str, str], aliases: Mapping[str, int], rows: sql.Rows) ->
         if id not in aliases:
             raise NotFound(f"unknown memory {id}")
         if text:
-            rows(PUT, (aliases[id], len(text), zstd.compress(text.encode())))
+            rows(PUT, packed(aliases[id], text))
         else:
             rows(DROP, (aliases[id],))
+
+
+def packed(alias: int, text: str) -> tuple[int, int, bytes]:
+    """The row of a text."""
+    return alias, len(text), zstd.compress(text.encode())
 
 
 def unpacked(characters: int, data: bytes) -> str | None:

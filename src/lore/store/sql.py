@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
+from lore.admit import admit
 from lore.model import DETAILS, ID_TAIL, LORE_CALL, SESSION, SHARED, TURN, Filter, Link, Memory, Order
 from lore.ranking.category import BY_KIND, IMPORTANCE, OTHERWISE
 
@@ -25,6 +26,12 @@ KNOWLEDGE = (
     "metadata",
 )  # fmt: skip
 """The fields of a Memory that a writer decides."""
+
+TEXTS = (
+    "type", "title", "summary", "content", "context", "status", "source", "session", "channel",
+    "forgotten_reason", "flags", "metadata",
+)  # fmt: skip
+"""The fields of a Memory that may hold any text, and so a secret."""
 
 LINK = (
     "kind", "type", "weight", "score", "confidence", "confidence_count", "reason", "active", "ended_at",
@@ -134,6 +141,14 @@ def values_of(memory: Memory) -> list[Any]:
 def columns_of(memory: Memory) -> Parameters:
     """What a writer decides about a memory, by column."""
     return dict(zip(KNOWLEDGE, values_of(memory), strict=False))
+
+
+def admitted(columns: Parameters) -> Parameters:
+    """Columns of a memory without secrets, as an older Lore may have stored them."""
+    return {
+        name: _json(admit(json.loads(value))) if name in ("flags", "metadata") else admit(value)
+        for name, value in columns.items()
+    }
 
 
 def link_values_of(link: Link) -> list[Any]:

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import inf
 from pathlib import Path
@@ -12,10 +12,10 @@ import apsw
 
 from lore.errors import Unavailable
 from lore.filelock import acquired
-from lore.health import Finding
+from lore.health import Finding, Scrubbed
 from lore.model import TURN, VERBATIM, Cause
 from lore.ranking.decay import ACTIVATION_FADE_PER_DAY
-from lore.store import care, opening, sql, suggesting
+from lore.store import care, opening, scrub, sql, suggesting
 from lore.store.base import Passage, Reader, Store, Writer
 from lore.store.connections import Connections, plainly
 from lore.store.meaning import Meaning
@@ -189,6 +189,11 @@ class SqliteStore(Store):
     def rebuild(self) -> None:
         care.rebuild(self._connections)
         self._meaning.forget()
+
+    def scrub(self, dry_run: bool, progress: Callable[[str, int, int], None]) -> Scrubbed:
+        scrubbed = scrub.scrub(self._connections, dry_run=dry_run, progress=progress)
+        self._meaning.forget()
+        return scrubbed
 
     def backup(self, target: Path) -> None:
         opening.copy(self._connections, target)

@@ -3,10 +3,12 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from operator import attrgetter
 from typing import Any, cast
 
 import numpy as np
 
+from lore.admit import admit
 from lore.errors import Invalid, NotFound, Unavailable
 from lore.model import SHARED, Cause, Link, Memory, new_id
 from lore.store import about, bookmarking, bulk, full_text, grams, sql, suggesting
@@ -71,6 +73,8 @@ IS_ABOVE = """
 """
 
 
+_texts = attrgetter(*sql.TEXTS)
+
 Change = tuple[str, sql.Parameters | None, sql.Parameters | None]
 """The id of what changed, and its fields before and after."""
 
@@ -81,10 +85,11 @@ class SqlWriter(SqlReader, Writer):
     def __init__(self, rows: sql.Rows, namespace: str, meaning: Meaning, cause: Cause, now: float) -> None:
         super().__init__(rows, namespace, meaning)
         self._now = now
-        self._origin = (now, new_id(now), cause.verb, cause.surface, cause.actor, cause.reason)
+        actor, reason = admit(cause.actor), admit(cause.reason)
+        self._origin = (now, new_id(now), cause.verb, cause.surface, actor, reason)
 
     def put(self, memories: Iterable[Memory]) -> list[Memory]:
-        wanted = list(memories)
+        wanted = [admitted(memory) for memory in memories]
         for memory in wanted:
             if memory.namespace not in (self._namespace, SHARED):
                 raise NotFound(f"namespace {memory.namespace} is out of sight of {self._namespace}")
@@ -117,6 +122,7 @@ class SqlWriter(SqlReader, Writer):
     def _change(self, old: Memory, new: Memory) -> None:
         before, after = _difference(sql.columns_of(old), sql.columns_of(new))
         if after:
+            before = sql.admitted(before)
             changes = ", ".join(f"{name} = :{name}" for name in after)
             self._source(f"UPDATE memory SET {changes} WHERE alias = :alias", {"alias": old.alias, **after})
             self._note("memory", [(old.id, before, after)])
@@ -126,10 +132,10 @@ class SqlWriter(SqlReader, Writer):
                 grams.change(replace(new, alias=old.alias), self._source)
 
     def put_full_texts(self, texts: Mapping[str, str]) -> None:
-        full_text.put(texts, self._aliases(texts), self._source)
+        full_text.put(admit(texts), self._aliases(texts), self._source)
 
     def put_links(self, links: Iterable[Link]) -> list[Link]:
-        wanted = list(links)
+        wanted = [admitted_link(link) for link in links]
         if not wanted:
             return []
         aliases = self._aliases({end for link in wanted for end in (link.source, link.target)})
@@ -198,7 +204,7 @@ class SqlWriter(SqlReader, Writer):
         if after:
             changes = ", ".join(f"{name} = :{name}" for name in after)
             self._source(f"UPDATE link SET {changes} WHERE alias = :alias", {"alias": old.alias, **after})
-            self._note("link", [(old.id, before, after)])
+            self._note("link", [(old.id, admit(before), after)])
         return stored
 
     def _refuse_no_tree(self, link: Link, aliases: Mapping[str, int]) -> None:
@@ -225,13 +231,13 @@ class SqlWriter(SqlReader, Writer):
         self._source = _expired
 
     def put_suggestions(self, suggestions: Iterable[Suggestion]) -> None:
-        suggesting.put(suggestions, self._source)
+        suggesting.put(map(admit, suggestions), self._source)
 
     def expire_suggestions(self, before: float) -> int:
         return len(self._source(suggesting.EXPIRE, {"before": before}))
 
     def put_bookmark(self, bookmark: Bookmark) -> None:
-        self._rows(bookmarking.PUT, **bookmarking.columns_of(bookmark))
+        self._rows(bookmarking.PUT, **bookmarking.columns_of(replace(bookmark, state=admit(bookmark.state))))
 
     def note(self, name: str, value: Mapping[str, Any] | None) -> None:
         if value is None:
@@ -241,13 +247,27 @@ class SqlWriter(SqlReader, Writer):
             "INSERT INTO noted (namespace, name, value) VALUES (:namespace, :name, :value)"
             " ON CONFLICT (namespace, name) DO UPDATE SET value = excluded.value",
             name=name,
-            value=json.dumps(dict(value), sort_keys=True),
+            value=json.dumps(dict(admit(value)), sort_keys=True),
         )
 
     def _note(self, noun: str, changes: Iterable[Change]) -> None:
         """One entry for each."""
         entries = [(*self._origin, noun, id, _json(before), _json(after)) for id, before, after in changes]
         bulk.insert(JOURNAL, entries, self._source)
+
+
+def admitted(memory: Memory) -> Memory:
+    """The memory without secrets."""
+    texts = _texts(memory)
+    clean = admit(texts)
+    return memory if clean is texts else replace(memory, **dict(zip(sql.TEXTS, clean, strict=True)))
+
+
+def admitted_link(link: Link) -> Link:
+    """The link without secrets."""
+    type, reason = admit(link.type), admit(link.reason)
+    same = type is link.type and reason is link.reason
+    return link if same else replace(link, type=type, reason=reason)
 
 
 def keep_vectors(rows: sql.Rows, model: str, vectors: Mapping[int, Vector]) -> None:

@@ -23,6 +23,7 @@ COMMANDS = {  # name -> where the command is, and its help in one line
     "status": ("lore.doors.cli.status:status", "Say where the data is and how much there is."),
     "doctor": ("lore.doors.cli.doctor:doctor", "Check the store, and repair what can be repaired."),
     "backup": ("lore.doors.cli.backup:backup", "Copy the store to a file, while it is in use."),
+    "scrub": ("lore.doors.cli.scrub:scrub", "Remove secrets that an older Lore has stored, for good."),
     "ingest": ("lore.doors.cli.ingest:ingest", "Read what agents wrote down of their conversations."),
     "import": ("lore.doors.cli.importing:importing", "Keep the conversations in exports and other files."),
     "sessions": ("lore.doors.cli.sessions:sessions", "List the conversations that were read, latest first."),

@@ -1,0 +1,133 @@
+"""Syntax: secrets that their surroundings give away: private keys, addresses, headers, commands."""
+
+import re
+from collections.abc import Iterator
+
+from lore.redact.names import is_reference, is_slug
+from lore.redact.tokens import Span, mixed
+
+BEGIN = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
+BODY = re.compile(r"(?:[A-Za-z0-9+/=:,-]{1,200}+|\\[nr]|[\s\"'+])*+")
+"""What follows the head of a key that has no end."""
+LONG = 24
+"""Characters of a token that may be letters alone."""
+LONGEST_KEY = 20_000
+SHORTEST_BODY = 40
+ADDRESS = re.compile(r"://[^\s/:@?#\"'<>]{0,100}+:(?P<value>[^\s/@\"'<>]{1,300}+)@")
+AUTHORIZATION = re.compile(
+    r"authorization\\{0,2}[\"']?[\])]?[ \t]{0,4}[:=,][ \t]{0,4}\\{0,2}[\"'`]?(?:[a-z][a-z0-9-]{2,20} )?"
+    r"(?P<value>[\w.~+/=:-]{8,}+)"
+)
+SCHEME = re.compile(r"(?:bearer|basic)[ \t]{1,4}(?P<value>[\w.~+/=-]{12,}+)")
+COOKIE = re.compile(
+    r"cookie\\{0,2}[\"']?[ \t]{0,4}[:=][ \t]{0,4}\\{0,2}[\"']?(?P<value>[^\s=;\"']{1,100}=[^\n\"']{8,4000}+)"
+)
+COOKIE_VALUE = re.compile(r"(?:^|;[ \t]{0,4})[^\s=;\"']{1,100}=(?P<value>[^\s;\"'\\]{12,}+)")
+CURL = re.compile(
+    r"[ \t](?:-u|--user|--proxy-user)[ =]{0,2}[\"']?[^\s:\"']{1,100}:(?P<value>[^\s\"'\\]{2,200}+)"
+)
+CURL_COOKIE = re.compile(r"[ \t](?:-b|--cookie)[ =]{0,2}[\"']?[^\s=;\"'@]{1,100}=(?P<value>[^\s;\"'\\]{8,}+)")
+DASH_P = re.compile(r"[ \t]-p[ ]?[\"']?(?P<value>[^\s\"'\\-][^\s\"'\\]{2,200}+)")
+ATTACHED_P = re.compile(r"[ \t]-p[\"']?(?P<value>[^\s\"'\\-][^\s\"'\\]{2,200}+)")
+DASH_A = re.compile(r"[ \t]-a[ ]?[\"']?(?P<value>[^\s\"'\\-][^\s\"'\\]{2,200}+)")
+IDENTIFIED = re.compile(
+    r"identified(?: with [\w\"']{1,40})? by[ \t]{1,4}(?P<quote>['\"])(?P<value>[^'\"\n\\]{3,200}+)"
+)
+NPM = re.compile(r"_auth[ \t]{0,2}=[ \t]{0,2}[\"']?(?P<value>[A-Za-z0-9+/=]{12,}+)")
+COMMANDS: tuple[tuple[str, tuple[re.Pattern[str], ...]], ...] = (
+    ("curl", (CURL, CURL_COOKIE)),
+    ("mysql", (ATTACHED_P,)),
+    ("sshpass", (DASH_P,)),
+    ("docker login", (DASH_P,)),
+    ("redis-cli", (DASH_A,)),
+)
+LONGEST_COMMAND = 500
+"""Characters behind a command's name in which its options are looked for."""
+
+
+def find(text: str, small: str) -> list[Span]:
+    """Secrets of all these kinds. small: the text in small letters."""
+    found: list[Span] = []
+    if ":" in text and "://" in text:
+        found += _values(ADDRESS, "://", text, text, "password in an address")
+    if "bearer " in small:
+        found += _schemes(SCHEME, "bearer ", text, small)
+    if "authorization" in small:
+        found += _schemes(AUTHORIZATION, "authorization", text, small)
+        found += _schemes(SCHEME, "basic ", text, small)
+    if "=" in text and "cookie" in small:
+        found += _cookies(text, small)
+    if "-" in text:
+        if "-----begin" in small:
+            found += _keys(text)
+        if " -" in text:
+            found += _commands(text, small)
+    if "identified " in small:
+        found += _values(IDENTIFIED, "identified", text, small, "password")
+    if "_" in text and "_auth" in small:
+        found += _values(NPM, "_auth", text, small, "npm token")
+    return found
+
+
+def _matches(pattern: re.Pattern[str], hint: str, small: str) -> Iterator[re.Match[str]]:
+    """Matches that begin with the hint; none begins inside another, so that a text is read once."""
+    at = small.find(hint)
+    while at >= 0:
+        match = pattern.match(small, at)
+        if match:
+            yield match
+        at = small.find(hint, match.end() if match else at + len(hint))
+
+
+def _values(pattern: re.Pattern[str], hint: str, text: str, small: str, kind: str) -> Iterator[Span]:
+    for match in _matches(pattern, hint, small):
+        if not is_reference(text[slice(*match.span("value"))]):
+            yield (*match.span("value"), kind)
+
+
+def _keys(text: str) -> Iterator[Span]:
+    """From head to end; of a key without an end, as far as it looks like one."""
+    at = 0
+    while match := BEGIN.search(text, at):
+        at = match.end()
+        foot = text.find("-----END", at, at + LONGEST_KEY)
+        end = BODY.match(text, at).end() if foot < 0 else foot  # type: ignore[union-attr]
+        if sum(map(str.isalnum, text[at:end])) >= SHORTEST_BODY:
+            at = end if foot < 0 else min(len(text), text.find("-----", foot + 8) + 5 or len(text))
+            yield match.start(), max(at, end), "private key"
+
+
+def _schemes(pattern: re.Pattern[str], hint: str, text: str, small: str) -> Iterator[Span]:
+    for match in _matches(pattern, hint, small):
+        value = text[slice(*match.span("value"))]
+        if (mixed(value) or (len(value) >= LONG and not is_slug(value))) and not is_reference(value):
+            yield (*match.span("value"), "authorization")
+
+
+def _cookies(text: str, small: str) -> Iterator[Span]:
+    for match in _matches(COOKIE, "cookie", small):
+        first, last = match.span("value")
+        for value in COOKIE_VALUE.finditer(text[first:last]):
+            if mixed(value["value"]) and not is_reference(value["value"]):
+                yield first + value.start("value"), first + value.end("value"), "cookie"
+
+
+def _commands(text: str, small: str) -> Iterator[Span]:
+    for name, patterns in COMMANDS:
+        start = small.find(name)
+        while start >= 0:
+            line = _line(text, start)
+            for pattern in patterns:
+                for match in pattern.finditer(line):
+                    if not is_reference(match["value"]):
+                        yield start + match.start("value"), start + match.end("value"), "password"
+            start = small.find(name, start + len(line))
+
+
+def _line(text: str, start: int) -> str:
+    """The rest of a command: to the end of its line, or of the next where a backslash joins them."""
+    line = text[start : start + LONGEST_COMMAND]
+    end = line.find("\n")
+    while end > 0 and line[end - 1] == "\\":
+        end = line.find("\n", end + 1)
+    return line if end < 0 else line[:end]
