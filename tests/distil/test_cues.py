@@ -55,6 +55,15 @@ from lore.distil.cues import MOST_WORDS, asks, cue_of
         ("fact", "I'm a nurse at a clinic in Berlin"),
         ("fact", "I live in Lisbon with two cats"),
         ("fact", "Our app is for dog owners in big cities"),
+        ("fact", "I want to build a small app for bird watchers"),
+        ("fact", "The shop is a small service, written in Go"),
+        ("fact", "Tech stack: Elixir, Phoenix and Postgres"),
+        ("fact", "I have 12 years of experience with COBOL"),
+        ("preference", "Keep your answers short and plain"),
+        ("preference", "Please don't use emojis in commit messages"),
+        ("preference", "Never mind the tests, but do not deploy without my approval"),
+        ("event", "We're flying to Oslo on the 3rd of May"),
+        ("event", "My exam is on June 12 in Vienna"),
     ],
 )
 def test_rules_preferences_decisions_and_personal_facts_last(type: Type, sentence: str) -> None:

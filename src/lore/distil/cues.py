@@ -54,6 +54,7 @@ class Rule:
 RULES: tuple[Rule, ...] = (
     Rule(type="preference", pattern=wording.ALWAYS, momentary=True),
     Rule(type="preference", pattern=wording.LASTING, momentary=True),
+    Rule(type="preference", pattern=wording.STYLING, momentary=True),
     Rule(type="preference", pattern=wording.PREFERRING),
     Rule(type="preference", pattern=wording.CHOOSING, momentary=True),
     Rule(type="decision", pattern=wording.DECIDED),
@@ -62,6 +63,7 @@ RULES: tuple[Rule, ...] = (
     Rule(type="fact", pattern=wording.USING),
     Rule(type="fact", pattern=wording.ROUTINE, importance="medium"),
     Rule(type="fact", pattern=wording.PERSONAL),
+    Rule(type="event", pattern=wording.DATED, importance="medium"),
 )
 """The first that holds decides."""
 

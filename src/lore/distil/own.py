@@ -43,7 +43,9 @@ _BY_CLIENT = re.compile(
 )
 """A turn that the user's program wrote."""
 _LABEL = re.compile(r"^[ \t]*[\"'*_\[]*[A-Z][^\s:`]*(?: [^\s:`]+){0,3}[\"'*_\]]*:(?:\s|$)")
-_STATED = beginning("note | important | remember | reminder | fyi | rule | btw | ps | update | correction")
+_STATED = beginning("""
+    note | important | remember | reminder | fyi | rule | btw | ps | update | correction
+    (?:tech )?stack | languages? | database | framework | backend | frontend | hosting""")
 """A label before a statement of the user."""
 _MACHINE = re.compile(
     r"\b(?:error|exception|warning|traceback|failed)\s*:|\bat \S+:\d+|[{};]\s*$|(?:\w=\S+\s*){3}|^\s*[\[{\"]"

@@ -132,6 +132,23 @@ NORMATIVE = either(
 )
 """An order or a duty."""
 
+_REPLIES = "(?:answers|responses|replies|explanations|messages|commit messages|commits|comments|emails)"
+_TONGUE = "(?:english|german|french|spanish|italian|portuguese|dutch|polish|deutsch|englisch)"
+STYLING = either(
+    beginning(f"""
+        (?:please )?(?:keep|make|write) (?:your |all |the )?{_REPLIES} (?:as )?(?:short|concise|brief|simple
+        small|minimal|terse|in {_TONGUE})
+        (?:please )?(?:no|avoid|don't use|do not use|stop using) (?:emojis?|em[ -]dashes|jargon|buzzwords
+        bullet points)
+        (?:please )?(?:answer|respond|reply|speak|talk) (?:to me )?in {_TONGUE}
+    """),
+    within("""
+        without (?:asking|telling|my (?:permission|approval|consent|ok)) | unless i (?:ask|say|tell)
+        (?:ask|check with) me (?:first )?before
+    """),
+)
+"""How the user wants to be answered and asked."""
+
 # Preferences, decisions and facts
 
 _LIKED = (
@@ -180,7 +197,11 @@ USING = either(
         {_BE} (?:\\w+ly |also )?(?:using|targeting|focus(?:ing|ed) on|interested in) {_THING}
         {_BE} (?:running (?-i:[A-Z`])|on (?-i:[A-Z])\\w+ \\d)
     """),
+    beginning(
+        "(?:tech(?:nology)? )?(?:stack|languages?|database|framework|backend|frontend|hosting): \\w+.*"
+    ),
     within("""
+        (?:built|written|developed|implemented) (?:with|in|using) (?-i:[A-Z])\\w+
         our (?:tech )?stack (?:is|consists of) | is the (?:single |only )?source of truth
         wir (?:nutzen|verwenden) | on utilise | nous utilisons | usamos | usiamo
     """),
@@ -235,8 +256,13 @@ ROUTINE = either(
 _FAMILY = """(?:wife|husband|partner|girlfriend|boyfriend|sons?|daughters?|kids?|child(?:ren)?|mother|father
     mom|mum|dad|parents?|brothers?|sisters?|grand\\w+|boss|manager|doctor|dentist|dog|cat|employer)"""
 _WORKER = "(?:[\\w-]+ ){0,3}?(?:\\w{3,}(?:er|or|ist|ian|eer|ant|ent|man|woman)|nurse|chef|coach)(?!\\w)"
+_YEARS = "(?:over |about |around |more than )?\\d+\\+? years"
+_ILLNESS = """(?:allergy|allergies|intolerance|asthma|diabetes|adhd|migraines?|insomnia|arthritis
+    celiac disease|high blood pressure|dyslexia|bad (?:back|knees?|shoulder))"""
 _VENTURE = """(?:app|website|site|product|project|company|business|startup|thesis|book|shop|store|course
-    customers|users|clients)"""
+    application|game|platform|tool|blog|podcast|novel|newsletter|channel|customers|users|clients)"""
+_A = "(?:an?|my|our)(?: own)?(?: [\\w-]+){0,3}"
+_FOUND = f"(?:create|build|start|develop|launch|open|write|found) {_A}"
 _GROUP = "(?:startup|company|business|agency|nonprofit|ngo|couple|family)"
 PERSONAL = either(
     clause(f"""
@@ -249,18 +275,34 @@ PERSONAL = either(
         (?:i|we) have (?:an?|two|three|four|five|\\d+) (?:\\w+ )?{_FAMILY}(?!\\w)
         (?:my|our) (?:\\w+ )?{_VENTURE} (?:is|are|will be) (?:about|for|called|named|based|aimed|an?)(?!\\w)
         we(?:'re| are) (?:an? )?(?:[\\w-]+ ){{0,3}}{_GROUP}(?!\\w)
+        we(?:'re| are) an? (?:[\\w-]+ )?(?:team|group) of
+        we have (?:about |around |over )?\\d[\\d,.]* (?:employees|customers|users|clients|members|students)
+        i(?:'m| am) (?:\\d\\d years old|in my (?:early |mid |late )?\\w+ties)
+        (?:i|we) have {_YEARS} | i (?:have|suffer from) (?:an? )?(?:\\w+ ){{0,2}}{_ILLNESS}(?!\\w)
+        (?:i|we)(?:'d like| want| would like| plan|'m planning|'re planning) to {_FOUND} {_VENTURE}(?!\\w)
+        {_BE} (?:building|developing|creating|writing|launching|starting|opening) {_A} {_VENTURE}(?!\\w)
     """),
     beginning(f"""
         as an? {_WORKER}, i (?!need|want|expect|demand|think|feel|can|could|should|would|must|will|get
         see)\\w+
     """),
     within("""
-        my (?:name|birthday|native language|mother tongue|time ?zone|address) is
+        my (?:name|birthday|native language|mother tongue|time ?zone|address|budget|role|job|diet|height
+        weight|major|hometown|employer|car|laptop|university|school) is
         ich heiße | ich wohne | ich arbeite (?:als|bei) | je m'appelle | j'habite | me llamo | vivo en
         mi chiamo | abito a | me chamo | moro em
     """),
 )
 """Facts about the user and the project that stay true for months."""
+_MONTH = "(?:january|february|march|april|may|june|july|august|september|october|november|december)"
+_DATE = f"(?:{_MONTH} \\d{{1,2}}|\\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTH}|\\d{{4}}-\\d\\d-\\d\\d)"
+_OCCASION = """(?:deadline|appointment|exam|wedding|flight|trip|release|launch|birthday|interview|surgery
+    conference|presentation|vacation|holiday|move|contract|lease)"""
+DATED = clause(f"""
+    (?:we(?:'re| are|'ll| will)|i(?:'m| am|'ll| will)) (?!need)[^.;]{{3,80}} {_DATE}
+    (?:the|my|our) (?:[\\w-]+ ){{0,2}}{_OCCASION}s? (?:is|are|starts?|ends?)(?!\\w)[^.;]{{0,40}} {_DATE}
+""")
+"""A plan of the user with its day."""
 _OTHER = r"(?:(?!\bnot\b|[.;]\s).){0,40}?"
 _VALUE = rf"{_OTHER}(?:\d|`|(?<=\w\s)(?-i:[A-Z])\w){_OTHER}"
 _BEING = r"(?:is|are|listens\son|runs\son|uses|comes?\sfrom|starts?|ends?|costs?)(?!\w)"
