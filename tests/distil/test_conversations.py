@@ -9,8 +9,8 @@ from lore.distil.digest import digest
 from tests.distil.reading import FOLDER, conversation, judged
 
 PATHS = sorted(FOLDER.glob("*.txt"))
-LEAST_RECALL = 0.78
-LEAST_PRECISION = 0.92
+LEAST_RECALL = 0.65
+LEAST_PRECISION = 0.95
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
@@ -19,32 +19,25 @@ def test_nothing_is_found_that_must_not_be(path: Path) -> None:
     assert [finding.text for finding in judged(digest(told.spoken), told.expected).forbidden] == []
 
 
-def test_most_of_what_matters_is_found_and_little_else() -> None:
-    """A user's fact needs a name, a number or a date: without one, most facts of everyday talk are trivial.
+def test_most_rules_and_preferences_of_users_are_found_and_little_else() -> None:
+    """Expected are the statements of users that decision 0015 names, and commands; nothing of assistants.
 
-    Some facts of these conversations have none ("our changelog is written for operators") and are not kept.
+    A third of them has a wording that is not sure enough ("snapshot tests are forbidden") and is not kept.
     """
     told = [conversation(path) for path in PATHS]
     results = [judged(digest(one.spoken), one.expected) for one in told]
     wanted, missed = sum(one.wanted for one in results), sum(len(one.missed) for one in results)
     found = sum(one.findings for one in results)
     wrong = sum(len(one.unlisted) + len(one.forbidden) for one in results)
-    assert wanted >= 80
+    assert wanted >= 30
     assert 1 - missed / wanted >= LEAST_RECALL
     assert 1 - wrong / found >= LEAST_PRECISION
 
 
-def test_days_of_a_session_are_topics_of_their_own() -> None:
-    topics = digest(conversation(FOLDER / "pauses.txt").spoken).topics
-    assert [topic.turns[0] for topic in topics] == [1, 11, 25]
-
-
 def test_an_unannounced_change_of_subject_is_noticed() -> None:
-    titles = [topic.title for topic in digest(conversation(FOLDER / "deployment.txt").spoken).topics]
-    assert titles == [
-        "Keycloak, wiki.example.org, staff, sso.example.org",
-        "Monthly report query in the warehouse takes 4 minutes since last week",
-    ]
+    topics = digest(conversation(FOLDER / "deployment.txt").spoken).topics
+    assert [topic.turns[0] for topic in topics] == [1, 20]
+    assert topics[1].title == "Monthly report query in the warehouse takes 4 minutes since last week"
 
 
 def test_a_conversation_is_read_as_it_is_written() -> None:

@@ -10,7 +10,7 @@ def alternatives(table: str) -> str:
 
     A space stands for any white space; an apostrophe for both of its forms, and for none.
     """
-    phrases = (phrase.strip() for line in table.splitlines() for phrase in line.split(" | "))
+    phrases = (" ".join(phrase.split()) for line in table.splitlines() for phrase in line.split(" | "))
     told = (phrase.replace("'", "['’]?").replace(" ", r"\s++") for phrase in phrases if phrase)
     return "(?:" + "|".join(told) + ")"
 
@@ -23,6 +23,17 @@ def beginning(table: str) -> re.Pattern[str]:
 def within(table: str) -> re.Pattern[str]:
     """Finds texts that have one of the phrases anywhere."""
     return re.compile(rf"(?<!\w){alternatives(table)}(?!\w)", re.IGNORECASE)
+
+
+def clause(table: str) -> re.Pattern[str]:
+    """Finds texts that have one of the phrases at the beginning of a sentence or of a clause."""
+    begin = r"(?:^\W*|[,;:–—]\s+|\b(?:and|but|so|since|because)\s+)"
+    return re.compile(rf"{begin}{alternatives(table)}", re.IGNORECASE)
+
+
+def either(*patterns: re.Pattern[str]) -> re.Pattern[str]:
+    """Finds texts that any of the patterns finds."""
+    return re.compile("|".join(pattern.pattern for pattern in patterns), re.IGNORECASE)
 
 
 def telling_words(text: str) -> frozenset[str]:

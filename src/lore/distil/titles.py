@@ -8,10 +8,10 @@ from itertools import takewhile
 from lore.distil.base import Finding, Spoken
 from lore.distil.cues import asks, orders
 from lore.distil.entities import entities_of
-from lore.distil.momentary import CLAUSE, IMPERATIVE
 from lore.distil.phrases import alternatives, beginning
+from lore.distil.requests import CLAUSE, COMPLAINING, IMPERATIVE, OPPOSING, ORDERING
 from lore.distil.sentences import sentences_of
-from lore.distil.wording import ALWAYS, COMPLAINING, OPPOSING, ORDERING
+from lore.distil.wording import OPENING
 from lore.ranking.cluster import containment
 from lore.text import STOP_WORDS, preview, words
 
@@ -98,7 +98,7 @@ def subject_of(spoken: Sequence[Spoken]) -> str:
     subject = _noun_part(_TRAILING.sub("", _DETERMINER.sub("", request)))
     if not any(map(str.isalpha, subject)) or asks(request) or ORDERING.match(subject):
         return ""
-    if COMPLAINING.match(subject) or ALWAYS.match(subject):
+    if COMPLAINING.match(subject) or OPENING.match(subject):
         return ""
     return _short(subject[:1].upper() + subject[1:])
 

@@ -1,385 +1,317 @@
-"""Wording: how people and agents say what they decided, want, found out, or merely wonder about.
+"""Wording: how users say what lasts, and marks of sentences that hold for the moment only.
 
-Data for `cues`: English first, and the strongest words of German, French, Spanish, Italian, Portuguese.
+Data for `cues`: English first, and the strongest words of German, French, Spanish, Italian and Portuguese.
 """
 
 import re
 
-from lore.distil.phrases import alternatives, beginning, within
+from lore.distil.phrases import alternatives, beginning, clause, either, within
 
-ASKING = beginning("""
-    (?:(?:and|but|so|or) )?(?:what|how|why|where|when|who|which) (?:\\w+ )?(?:is|are|do|does|did|can|could
-    should|would|will|was|were|has|have|many|much|about|to|exactly|if)
-    (?:(?:and|but|so|or) )?(?:can|could|would|will|should|shall|do|does|did|didn't|doesn't|is|are
-    isn't|aren't|was|were|has|have|may) (?:you|i|we|it|there|the|this|that|they|these|those|your|my|our|a|an
-    any|anyone|someone)
-    any idea | wondering | why not | wie | warum | wieso | wann | welche[rsnm]? | kannst du | könntest du
-    soll(?:en)? (?:ich|wir) | comment | pourquoi | quand | est-ce que | qu'est-ce | peux-tu | pouvez-vous
-    cómo | por qué | cuándo | puedes | podrías | come | perché | quando | puoi | como | por que | você pode
-""")
+# Sentences that are never kept
+
 UNSURE = within("""
-    could | might | maybe | perhaps | possibly | probably | presumably | would | i think | i guess | i suspect
-    i believe | i assume | seems? | appears? to | looks like | may be | not sure | in theory | i wonder
-    i see | if you(?:'d)? (?:want|like|prefer|need|wish) | you can | you may | want me to | shall i | should i
-    i can | we can | i'd suggest | i suggest | i recommend | i'd recommend | or should | until you | once you
+    could | might | maybe | perhaps | possibly | probably | presumably | would(?! rather) | i think
+    i guess | i suspect | i believe(?! in) | i assume | i suppose | i wonder | i hope | hopefully | seems?
+    appears? to | looks like | may(?: not)? (?:be|want|need) | not sure | in theory | if only | as if
+    imagine | pretend | whether | curious | should i | shall i | let's | what if | or should | decide if
     könnte | vielleicht | vermutlich | wahrscheinlich | eventuell | ich glaube | ich denke | soll ich
-    du kannst | peut-être | probablement | je pense | tal vez | quizás | probablemente | creo que | forse
+    peut-être | probablement | je pense | tal vez | quizás | probablemente | creo que | forse
     probabilmente | talvez | provavelmente | acho que
 """)
-FOR_NOW = within("""
-    for now | right now | go ahead | yet | this time | today | again | first | a moment | this one | that one
-    once more
-    erstmal | jetzt | nochmal | noch nicht | heute | pour l'instant | por ahora | per ora | por enquanto
-""")
-ORDERING = beginning("""
-    (?:(?:please|pls|just|now|then|also|and|go ahead and|ok|okay|yes|bitte|first),? )*(?:run|re-?run|fix|add
-    check|show|write|commit|push|make|try|do|open|look|update|change|rename|remove|delete|leave|put|give|go
-    explain|create|implement|tell|let|help|start|revert|test|undo|continue|proceed|find|read|see|search
-    investigate|print|install|build|deploy|move|merge|rebase|refactor|replace|clean|list|describe|summari[sz]e
-    review|verify|wait|apply|set|send|ask|grep|debug|document|bump|generate|convert|rewrite|format|compare
-    have a look|take a look|analy[sz]e|examine|inspect|simplify|condense|record|think|enter|initiali[sz]e
-    produce|suggest|provide|reconstruct|migrate|mark|confirm|demonstrate|pull|resolve|reconcile|store|save|plan|prepare|spend|cover|let's|skip|ignore|finish|split|extract|drop|stop|pick|point|call|use|keep|close|mach
-    schreib|füge?|prüfe?|zeig|starte?|lösche?|ändere?|erstelle?|schau|lass|nimm|fais|ajoute|corrige|montre|haz
-    añade|arregla|muestra|fai|aggiungi|mostra|faça|adicione|mostre)
-""")
-
-OPPOSING = re.compile(
-    r"^\W*(?:no\b(?:[,.!:;–—-]+\s*|\s+(?=(?:the|it|we|i|that|this|you|they|there|es|el|la|non|o|a)\b))"
-    r"|(?:nope|actually|wait|wrong|nein|doch|falsch|non|en fait|en realidad|in realtà|na verdade"
-    r"|não)\b(?:[,.!:;–—-]+\s*|\s+(?=\w))|(?:that|this)(?:['’]?s| is) (?:wrong|incorrect|not (?:right|correct"
-    r"|true))\s*[,.!:;–—-]*\s*|das (?:ist falsch|stimmt nicht)[,.!:;–—-]*\s*|not quite[,.!:;–—-]*\s*)+",
-    re.IGNORECASE,
+"""A guess, a proposal or a thing that did not happen."""
+ANGRY = either(
+    within("""
+        stupid | dumb | idiots? | fuck\\w* | shit\\w* | damn\\w* | wtf | bullshit | useless | ridiculous
+        garbage | crap | hell | pathetic | moron | incompetent | sick of | tired of | fed up | how many times
+        unacceptable | ffs | verdammt | scheiß\\w* | merde | mierda | cazzo | porra
+    """),
+    re.compile(r"[!?]{2,}"),
 )
-"""How a correction begins; what follows is what holds."""
-CONTRASTING = within("""
-    not [^,.;]{2,60},? but(?! (?:i|we|you|it|they|that)\\b) | nicht [^,.;]{2,60},? sondern
-    should be [^.;]{2,80} (?:instead|not)
-    pas [^,.;]{2,60} mais | no [^,.;]{2,60} sino | non [^,.;]{2,60} ma | não [^,.;]{2,60} mas
-    you misunderstood
+WRITING_DOWN = beginning("""
+    (?:(?:please|also|and|then|now|so|ok|let's|can you|think about how you can) )*(?:update|add|make
+    create|write|modify|edit|mention|record|document|extend|change|put|explain|describe|specify|include|clarify|state
+    save|store|tell (?:them|him|her|it|users?)|ask (?:them|him|her|users?))(?! sure)
 """)
-JOINING = re.compile(r"^(?:(?:then|so|and|but|also|here|ok|yes|well|now)\b[,:]?\s+)+(?=\w)", re.IGNORECASE)
-"""What ties a statement to the one before, and is nothing by itself."""
-LEADING = re.compile(
-    r"^(?:(?:please )?(?:note|remember|keep in mind|be aware)(?: that)?|fyi|for (?:context|reference)"
-    r"|just so you know|heads up|lesson learned|as you know|in short|in other words|to summari[sz]e|zur info"
-    r"|beachte,? dass|merk dir|i(?:['’]ve)? (?:found(?: out)?|noticed|confirmed) that)\b[:,]?\s+",
-    re.IGNORECASE,
-)
-"""What only announces a statement."""
-
-STATING = within("""
-    is | are | was | were | isn't | aren't | has | have | had | contains? | uses? | runs? | lives? | listens?
-    expects? | requires? | needs? | returns? | stores? | supports? | depends? | reads? | writes? | comes?
-    means? | takes? | costs? | belongs? | defaults? | points? | happens? | starts? | ends? | calls? | sends?
-    polls? | exports? | imports? | holds? | keeps? | works? | lies? | sits? | owns? | handles? | accepts?
-    rejects? | allows? | throws? | raises? | fails? | breaks? | ignores? | loads? | creates? | deletes?
-    caches? | expires? | retries | limits? | serves? | maps? | must | does(?:n't| not) | do(?:n't| not)
-    cannot | can't | goes | gets? | stays? | ist | sind | war | hat | haben | liegt | läuft | kommt | braucht
-    erwartet | heißt | gilt | scheitert | wird | werden | verwendet | nutzt | enthält | est | sont | utilise
-    contient | es | son | está | están | usa | è | sono | é | são
+"""An order to write or make something now: what it mentions belongs into that text."""
+ADDRESSING = beginning("""
+    (?:(?:then|so|and|but) )?(?:you|your|he|she|his|her)(?!\\w)(?! (?:\\w+ )?(?:must|should|shall|have to
+    need to|may|can|don't|do not))
 """)
-DOING = re.compile(
-    r"^(?!(?:under|in|at|on|for|with|by|from|to|of|as|like)\b)(?:[\w`'’./@-]+ ){1,4}?"
-    r"(?!this |its |was )[a-z]{3,}s(?= )"
-)
-"""Someone or something, and a verb in the third person."""
-FLEETING = within("""
-    (?:is|are|was|were) (?:now )?(?:updated|deployed|committed|pushed|added|renamed|created|merged) | today
-    currently | at the moment | so far | as expected | the output | the log shows | above | following
-    all good | (?:is|are) (?:not )?(?:included|listed) | has been (?:updated|created|applied|added|modified)
-    is (?:running|done|ready|complete|finished|applied) | are (?:fine|good|done|ready)
-    is (?:fine|good|right|correct|wrong) | the (?:file|diff|change|output) (?:is|looks) | line \\d+
-    tests? (?:is |are )?fail(?:s|ed|ing)? | exit code | i have | i've | i am | i'm | i was | sounds? | looks?
-    your question | the user | this (?:message|conversation|session) | committed as
+"""The deeds of somebody else."""
+PAST = within("""
+    was | were | had | did | didn't | used to | been | went | became | felt | thought | knew | happened
+    war | waren | hatten? | wurden? | était | étaient | avait | fue | era | estaba | aveva | foi | tinha
 """)
-TELLING = re.compile(
-    r"`[^`]+`|\d+(?:\.\d+)*|(?<!\w)[\w.@-]*/[\w./@-]+|\b\w+_\w+\b|\b[a-z]+[A-Z]\w*|\b[A-Z][a-z]*[A-Z0-9]\w*\b"
-    r"|\b\w+\.[a-z]{2,4}\b|(?<=[\w,;:] )[A-Z][a-z]{2,}|\b\w{3,}: \w|--\w+"
-    r"|\b(?:[Mm]on|[Tt]ues|[Ww]ednes|[Tt]hurs|[Ff]ri|[Ss]atur|[Ss]un)days?\b"
-)
-"""What makes a statement definite: code, numbers, paths, names, days."""
-
-CAUSING = within("""
-    root cause | the (?:actual |real |underlying )?(?:cause|culprit|reason) (?:is|was|for) | caused by
-    turn(?:s|ed) out | (?:was|is|were) due to | (?:is|was) explained by | by mistake | accidentally
-    came from
-    the (?:actual |real )?(?:problem|issue|bug|error|failure) (?:is|was) (?:that|in|a|an|the|caused)
-    (?:fail(?:s|ed)?|broke|crashe[sd]|happen(?:s|ed)|hangs?|timed out)[^.;]{0,60} because | die ursache
-    lag daran | grund (?:ist|war|dafür) | stellte sich heraus | verursacht durch | versehentlich | la cause
-    ce qui explique | le problème (?:était|venait) | causé par | la causa | el problema (?:era|es) que
-    causado por | il problema era | a causa | o problema era
+NAMELESS = beginning("""
+    (?:(?:and|but|so|then|also|because|since|if|when) )?(?:it|this|that|these|those|they|them|he|she|there|its
+    their|his|her|it's|that's|there's|they're|he's|she's|here|one of|both|neither|some|many|most of|everything
+    nothing|such|which|who|another|same|the (?:latter|former|other|first|second|above)|option|number|step|es
+    das|dies(?:e[rsnm]?)?|sie|er|c'est|cela|ça|ils|elles|esto|eso|ellos|questo|quello|isso|isto)
 """)
-FIXED = within("""
-    (?:is|are|was|were|now|finally|got) fixed | fixed (?:it|the|by|this|that) | the fix (?:is|was) | works now
-    now works? | working now | (?:is|was|are) (?:resolved|solved) | solved (?:it|by|the) | all green
-    no longer (?:fails?|crashe?s?|happens?|occurs?|hangs?|leaks?|appears?) | instead of \\d+
-    (?:tests?|runs?|checks?|suite|build|specs?) (?:now )?(?:all )?(?:pass|passes|passed|succeeds?|is green
-    are green)
-    pass(?:es)? now | (?:went|fell|dropped|shrank|improved|reduced|down) from | dropped (?:from|to)
-    reduced (?:from|to|by) | behoben | funktioniert (?:jetzt|wieder|nun) | gelöst | laufen durch | corrigé
-    résolu | fonctionne maintenant | arreglado | solucionado | resuelto | ya funciona | risolto | ora funziona
-    corrigido | resolvido
-""")
-DECIDED = within("""
-    (?:we|i|they|the team)(?:'ve| have)? (?:decided|agreed|chose|chosen|settled|opted|picked) | decision:
-    (?!what|how|as|where)\\w+ it is(?=[:!.]|$) | we don't need (?!to\\b)\\w+ | let's (?:go|stick|stay) with
-    (?:we'll|we will|we're going to|we are going to|i'll) (?:go|stick|stay) with
-    (?:we're|i'm|we are) going with | (?:we|i) went with | the decision (?:is|was)
-    we(?:'ll| will) (?:use|keep|take|store|call|name|have|do|support|put|run|host|ship)
-    (?:wir|ich) habe?n? .{0,60}(?:entschieden|beschlossen) | wir (?:nehmen|verwenden|bleiben bei) | lasst? uns
-    (?:on a|nous avons) (?:décidé|choisi) | on (?:utilise|prend|part sur) | hemos decidido | decidimos
-    vamos (?:a usar|con) | usaremos | abbiamo deciso | useremo | usiamo | vamos usar
-""")
-AGREEING = beginning("""
-    option [\\w]+ | (?:let's take )?the (?:first|second|third|last|latter) (?:one|option)
-    (?:(?:then|so|ok|okay|yes|and|i think) )*let's (?:use|keep|drop|store|avoid|support|only|not|limit
-    require|standardi[sz]e|default|treat|always|never|pin|target)
-    (?:(?:please|and|then|so|just) )*(?:use|take|pick|choose|prefer|go for|make it) .{2,120}(?:instead
-    rather than|over|not)
-""")
-ALWAYS = re.compile(
-    beginning("""
-        (?:(?:please|and|also|so|bitte|but|in this (?:repo|project|codebase)),? )*(?:always|never|from now on
-        in future|in the future|going forward|next time|ab jetzt|immer|niemals|toujours|jamais|siempre|nunca
-        sempre|mai)
-    """).pattern
-    + "|"
-    + within("""
-        (?:we|i)(?: should| must)? (?:always|never)(?! (?:knew|thought|had|got|said|heard|saw|did|was
-        (?!need|feed|embed)\\w+ed)\\b)
-        you (?:should|must|may|can|have to|need to) (?:always|never)
-        (?:immer|niemals|nie) (?:auf|mit|ohne|nur|in)
-        (?:make|be) sure .{0,40}(?:always|never) | from now on | going forward | ab jetzt | as a rule
-        to (?:always|never) | you (?:should|must) (?:not|only)
-    """).pattern,
-    re.IGNORECASE,
-)
-PREFERRING = within("""
-    i(?:'d| would)? (?:(?:really|strongly|much) )?prefer | i(?:'d| would) rather | my preference
-    please .{2,60} when(?:ever)? you
-    i (?:really )?(?:like|love|hate|dislike)(?! (?:to|the (?:sound|idea|look)|how|that|this|it|what)\\b)
-    i'm not a fan
-    i can't stand | no \\w+ please | i (?:really )?don't (?:like|want) (?:any|to see|it when|you to|\\w+ in)
-    we (?:prefer|avoid|don't (?:use|like|want|allow|write|do)) | (?:ich|wir) (?:bevorzugen?|mag|mögen)
-    (?:ist|wäre) mir lieber | je préfère | on préfère | prefiero | preferimos | preferisco | preferiamo
-    prefiro
-""")
-FORBIDDING = re.compile(
-    r"(?:^\W*|[,;]\s+)"
-    + alternatives("""
-        (?:(?:please|and|also|but|so|bitte),? )*(?:do not|don't|stop|avoid) (?!worry|bother|know|think
-        forget|mind|care|see|understand|touch|need|feel|have|want|like|remember|recall|believe|hesitate)\\w+
-    """)
-    + r"(?!\w)",
-    re.IGNORECASE,
-)
-ENSURING = beginning("""
-    (?:(?:please|and|also|but|so),? )*(?:make sure|be sure|ensure|remember to)(?: that| to)?
-    stell sicher,? dass | achte darauf,? dass | assure-toi | asegúrate | assicurati
-""")
-"""An order that holds from now on, unless it points at the work of the moment."""
-USING = re.compile(
-    beginning("""
-        (?:(?:please|and|then|so|just|but),? )*(?:use|prefer|take) [^.;]{2,120}(?:instead(?: of)?|rather than
-        , not)
-    """).pattern
-    + "|"
-    + within("""
-        we (?:only |always |exclusively )?use | is what we use | wir (?:nutzen|verwenden) nur
-        using [^.;]{2,60} instead of
-    """).pattern,
-    re.IGNORECASE,
-)
-"""The tool that a user wants for a purpose."""
-STYLING = within("""
-    (?:commits?|comments?|messages?|names?|docs?|documentation|tests?|functions?|code|types?|variables?
-    branches|prs?|pull requests) (?:should|must|have to|need to) (?:always |never )?(?:be|have|use|follow
-    start|stay|go|not)
-""")
-PLANNED = within("""
-    todo: | to-do | open: | offen: | next steps? (?:is|are|would be|will be)
-    the (?:plan|goal|aim|idea|objective) is | roadmap | follow-?up | (?:still|also) (?:have|has|need|needs) to
-    remains? to be | still (?:open|missing|outstanding) | nächste[rn]? schritte? | müssen wir noch
-    steht noch aus | das ziel ist | reste à | prochaine étape | próximo paso | siguiente paso | prossimo passo
-    próximo passo
-""")
-NEEDED = within("""
-    (?:reviewer|customer|client|boss|team|management|legal|security) (?:wants?|asks? for|demands?|needs?)
-    we(?:'ll| will)? (?:(?:also|still|really) )?(?:need|have to|want|must)
-    we should (?:also|eventually|later) | i (?:want|need) (?:a|an|the)
-    i (?:want|need) to(?! (?:update|add|create|fix|make|change|see|know|check|verify|look|run)\\b)
-    (?:i|we)(?:'d| would) like
-    (?:goal|aim|requirement): | eventually | wir (?:müssen|brauchen|wollen|sollten) | müssen wir | il faut
-    nous devons | on doit | tenemos que | necesitamos | hay que | dobbiamo | abbiamo bisogno | precisamos
-    temos que
-""")
-DATED = re.compile(
-    r"\b(?:\d{4}-\d{2}-\d{2}|\d{1,2}\.\s?\d{1,2}\.(?:\s?\d{2,4})?|q[1-4](?:\s+\d{4})?"
-    r"|(?:january|february|march|april|june|july|august|september|october|november|december|januar|februar|märz"
-    r"|juni|juli|oktober|dezember)(?:\s+\d{1,4})?|\d{1,2}(?:st|nd|rd|th)?\s+may|may\s+\d{1,4})\b",
-    re.IGNORECASE,
-)
-HAPPENING = within("""
-    released? | deployed | migrated | happened | launched? | merged | went (?:down|live) | expired? | expires
-    moved | shipped | switched | started? | starts | ended | ends | scheduled | planned | freeze | deadline
-    due | outage | joined | left | since | until | gone | ab | seit | bis | erscheint | veröffentlicht
-    gestartet
-""")
-BARRING = within("""
-    no (?!problem|idea|need|errors?|one|longer|matter|worries|doubt
-    way)(?:more )?[\\w-]+(?: [\\w-]+)? (?:in|on|please|here
-    anywhere)
-    (?:is|are|sind|ist) (?:forbidden|not allowed|banned|taboo|verboten|tabu) | (?:est|sont) interdite?s?
-    (?:one|a single|two|\\d+) [\\w-]+ per [\\w-]+ please | explicit [\\w-]+ only
-""")
-"""Rules that a user lays down without saying "never"."""
-BARRED = beginning("""
-    (?:please )?(?:no (?!problem|idea|need|errors?|one|longer|matter|worries
-    thanks)[\\w-]+(?: [\\w-]+)?,(?= (?:they|it|we|those|because|that)\\b)
-    (?:one|a single) [\\w-]+ per [\\w-]+)
-""")
-"""A rule with its reason; a mere `No …` is an answer or a sigh."""
-REQUIRING = within("""
-    must | mustn't | only allowed | darf nur | dürfen nur | muss | müssen | doit | doivent | debe | deben
-    deve | devono | devem
-""")
-BINDING = within("(?:has|needs) to (?:be|stay|have|start|go|run) | is required | are required")
-SHOULD = within("""
-    should (?:always |only |not |never |also )?(?:be|have|use|go|stay|start|return|wait|say|live|happen|come
-    run)
-    soll(?:te|ten|en)? .{3,60}(?:sein|heißen|haben|werden) | devrait être | debería ser | dovrebbe essere
-""")
-DIRECTING = beginning("""
-    (?:(?:please|just|then|and|so|yes|ok|but),? )*(?:for [^,.;]{3,40} )?(?:use|keep|store|emit|return|name
-    call|put|support|send|expose|call out|mention|allow|treat|default|shrink|cache|limit|pin|verwende|nutze
-    behalte?|speichere?|nimm|utilise|garde|usa|mantén|tieni)
-""")
-REASONED = within("""
-    instead | only | just | don't | without | anyway | rather | because | so that | otherwise | whatever
-    everywhere | must | since | regardless | (?:that|which) \\w+s | nobody | chokes? | not | no | stattdessen
-    nur | damit | sonst | weil | statt | seulement | parce que | sinon | solo | porque | perché | altrimenti
-    apenas
-""")
-POSTPONED = within("""
-    next (?:week|month|sprint|quarter|year|release) | after the (?:release|freeze|launch|migration)
-    later this (?:week|month|year) | nächste[rn]? (?:woche|monat|sprint) | la semaine prochaine
-    la próxima semana | la prossima settimana | na próxima semana
-""")
-POINTING = beginning("""
-    option \\w+ | it | this | that | these | those | they | he | she | both | which | same
-    the (?:latter|former|other|first|second) | it's | that's | this is | its | their | there | es | das
-    dies(?:e[rsnm]?)? | sie | er | die müssen | c'est | cela | ça | ils | elles | esto | eso | ellos | questo
-    quello | isso | isto
-""")
-STANDING = beginning("""
-    it turn(?:s|ed) out | there (?:is|are|was|were) | that way | this (?:repo|repository|project|codebase)
-    das ziel | this (?:\\w+ )?(?:service|module|library|package|team|company) | es stellte sich heraus
-    es gibt | die ursache | das problem | der grund
-""")
-"""What begins like a word that points elsewhere, and does not."""
-MEASURED = within("""
-    (?:went|fell|dropped|shrank|grew|improved|reduced|down|up) from | the fix (?:is|was) to | instead of \\d+
-    (?:sank|fiel|stieg) von | est passée? de | bajó de | è sceso da
-""")
-"""An outcome that an agent reports with its size or its remedy."""
-SETTLED = within("""
-    (?:we|they|the team)(?:'ve| have)? (?:decided|agreed|chose|chosen|settled|opted)(?: \\w+){3} | decision:
-    the decision (?:is|was) | going with | wir haben .{0,60}(?:entschieden|beschlossen)
-    nous avons (?:décidé|choisi) | hemos decidido | abbiamo deciso
-""")
-"""A decision in the words of an agent; `we'll use` is only its plan for the moment."""
-RULING = re.compile(
-    r"^\W*(?:always|never|do not)\s\w"
-    r"|^\W*(?:don['’]?t|avoid)\s(?=.*`)"
-    r"|(?:^|, )(?:all|any|every|each|only|no)\b[^.;]{3,80}\b(?:must|may only)\b"
-    r"|(?:^|, )(?:all|any|only|no)\b[^.,;]{3,80}\bmay not\b",
-    re.IGNORECASE,
-)
-"""A rule that an agent repeats or writes down; `don't` and `avoid` without a name in code are advice."""
-OPEN = beginning("todo: | open: | not done: | still open: | offen: | noch offen:")
-PLACED = within("""
-    (?:is|are) (?:only |always |also )?(?:stored|located|saved|kept|tracked|managed|resolved|configured
-    encoded)
-    lives? (?:in|under|on|at) | resides? | defaults? to | listens? on | requires | expects | calls | imports?
-    delivers | holds | (?:is|are) plain | uses \\w+ \\w+ only | est stockée? | liegt | liegen | se guarda
-""")
-"""An agent says where something is kept or how it is set."""
-BEHAVING = re.compile(
-    r"^(?:if|when)\b[^,]*`[^`]+`[^,]*, (?!use (?:it|that)\b)"
-    r"|^(?:(?:the|a|an|each|every) )?(?:[\w'’-]+ ){0,2}?(?:`[^`]+`|--\w[\w-]*|[\w-]+\(\))(?: [\w-]+)?"
-    r"(?: (?:also|only|always|never|automatically))? (?!exists|contains|appears|includes|does|has|was|works)"
-    r"(?:[a-z-]{2,}[^s ]s|(?:is|are) (?:used|read|set|called|required|ignored|a)|can|cannot|must)(?= )",
-    re.IGNORECASE,
-)
-"""An agent says what a named command, option or function does."""
-QUANTIFIED = re.compile(
-    r"\b\d[\d.,]*\s?(?:ms|s|sec\w*|min\w*|hours?|days?|[kKMG]i?B|%|bytes?|GHz|EUR|USD|entries|rows|users|times)(?!\w)"
-    r"|\bports? \d+|\b[\w-]+ \d+\.\d+[\w.]*"
-)
-"""A quantity, a port or a version."""
-ASIDE = re.compile(r"\([^()]*\)")
-SPECIFIC = re.compile(
-    r"`[^`]+`|(?<!\w)[\w.@~$-]*/[\w./@<>$-]+|\b\w+_\w+\b|\b[a-z]+[A-Z]\w*|\b[A-Z][a-z]+[A-Z]\w*\b"
-    r"|\b[\w-]+\.[a-z]{2,4}\b|(?<!\w)--\w+|\b\d[\d.,]*\s?(?:ms|s|sec\w*|min\w*|hours?|days?|[kKMG]i?B|%|bytes?"
-    r"|GHz|EUR|USD)(?!\w)|\bports? \d+|\b[A-Z]\w+ \d+(?:\.\d+)*\b|\b\d{3,}\b",
-)
-"""Something that can be looked up: code, a path, a name in code, an option, a quantity, a version."""
-PERSONAL = within("""
-    i | i'm | i've | i'll | i'd | we | we're | we've | we'll | our | us | you | you're | you've | you'll
-    your | my | me | let's | ich | wir | unsere? | du | dein(?:e|en)? | nous | notre | vous | votre | nosotros
-""")
-"""An agent that speaks of itself or to the user speaks of the moment."""
-WORKING = within("""
-    now | still | already | currently | yet | so far | remain(?:s|ing)? | ready | completed? | done | finished
-    in progress | success(?:ful|fully)? | pass(?:es|ed|ing)? | fail(?:s|ed|ing|ures?)? | tests? | prs?
-    pull requests? | commit(?:s|ted)? | push(?:ed)? | conflicts? | changes? | changed | implementation
-    implemented | tasks? #?\\d+ | #\\d+ | specs? | specification | todo | in-review | lint(?:er|ing)?
-    errors? | warnings? | issues? | problems? | line \\d+ | summary | should | needs? to | needed | would
-    will | next | new | properly | working | works | updat(?:ed?|ing) | added | fix(?:es|ed)? | created
-    modified | improv(?:ed?|ements?|ing) | this | these | likely | sections? | previous(?:ly)?
-    mock(?:s|ed|ing)? | coverage | existing | has been | have been | above | below | following | earlier
-    verif(?:y|ied|ication) | see | was | were | had | ensur(?:es?|ing) | correct(?! \\w) | noch | jetzt
-    bereits | fertig | erledigt
-""")
-"""Words of work in progress: a statement of an agent that has one of them is out of date tomorrow."""
-BARE = beginning("""
-    \\w+(?:ed|ing)(?! (?:is|are|at|costs?|takes?)\\b) | there (?:is|are) | if not | made | set | ran | wrote
-    detect | modify | accept | enhance | ensure | avoid | handle | support | provide | only | then | store
-    proper | can | tool | what | why | key | allow | perform | see | for a | provides | supports | handles
-    creates | uses | includes | prints | shows | adds | allows | ensures | returns | accepts | stores
-    implements | gracefully | automatically | `[^`]+`(?=:| [–—-] )
-    (?:if|when) [^,]{2,80}, (?:it|they)(?! is| are) | (?:the|a|an) (?:\\S+ ){1,4}(?:that|which|where)
-""")
-"""A statement without a subject: an item of a list of work, an instruction."""
-COMPLAINING = beginning("""
-    you | you're | you've | i just | i know | there's been | i think you | i now | i don't see | i see
-    we were | that's the opposite
-    all that's left | seems | looks like | still
-""")
-"""A user who comments on the work of the moment."""
-MISPLACED = re.compile(r"^you\b.{5,120}(?:, (?:and )?not | instead of | rather than )", re.IGNORECASE)
-"""A user who tells the agent what it did, and what would have been right."""
-PASTED = re.compile(
-    r"\b(?:error|exception|warning):|\btasks? #?\d+\b(?! (?:must|should))|[{};]\s|(?:\w=\S.*){3}",
-    re.IGNORECASE,
-)
-"""A user who pastes output, or speaks of one piece of work."""
-UNRESOLVED = re.compile(
-    r"\b(?:it|this|that)\b(?=\W*$|[.,;!)]| (?:up|out|down|now|again|back|in|on|for|to|from|with|as|here|there"
-    r"|was|needs|and|or|yet)\b)",
-    re.IGNORECASE,
+"""A subject that names nothing."""
+UNRESOLVED = either(
+    within("""
+        (?:this|these|those|that) (?!(?:repo|project|codebase|app|application|company|team|machine|laptop
+        computer|account|way|is|are|the|a|an|we|i|you|have|has|must|should|can|will|do|does|use)(?!\\w))[a-z-]+(?<!s)
+        (?:the|see|as|mentioned|listed|shown) (?:above|below) | the following | attached
+    """),
+    re.compile(r"\b(?:this|that|these|those|so)\b(?=\W*$|[.,;!)])"),
 )
 """A word that stands for the thing at hand."""
-POINTLESS = within("(?:do|does|doing|did) (?:this|that|it|so)(?! yourself)(?!, do)")
-"""An order that names no action."""
-PASSING = within("""
-    tests? (?:\\w+ )?fail\\w* | the test \\w+s | (?:is|are) failing
-    the (?:issue|problem|bug|error) (?:is|was) in | while | commit | yet | earlier | line \\d+ | needs? to
-    properly | this | these | the attempt | tried | tasks? #?\\d+ | here | others? | the error | a bug in
+POINTING = within("it | them")
+FOR_NOW = within("""
+    for now | right now | go ahead | this time | this one | that one | once more | a moment | for the moment
+    erstmal | pour l'instant | por ahora | per ora | por enquanto
 """)
-"""A cause of the moment: a test in the making, a place without a reason."""
-TELLTALE = within("""
-    root cause(?: [^.;]{2,60})? (?:is|was) | turn(?:s|ed) out | culprit | ursache | stellte sich heraus
-    la cause | la causa | a causa
+MOMENTARY = within("""
+    now | today | tonight | tomorrow | yesterday | yet | still | currently | already | at the moment | so far
+    immediately | asap | right away | finally | again | (?:i|we|you)(?:'ve| have)? just
+    this (?:week|morning|afternoon|evening)
+    jetzt | heute | morgen | nochmal | noch nicht | schon | gerade | aujourd'hui | maintenant | hoy | ahora
+    oggi | adesso | hoje | agora
 """)
-"""A cause that is named as such, with or without a detail."""
+"""A state or a wish of the day."""
+
+# Standing rules
+
+_VERB = (
+    r"(?!(?:had|got|said|saw|made|took|came|ran|wrote|found|told|left|kept|lost|heard|met|was|were|did|knew"
+    r"|went|felt|thought|is|are|an?|the|this|that|it|in|on|at|so|too|as|mind|enough|more|really|quite|sure|to|of|for|see|seem|happen|know|hear|come"
+    r"|end\sup)\b)(?!(?!embed)\w*[^e\W]ed\b)(?!(?!bring|ping)\w+ing\b)(?!\w*[^s\W]s\b)[`@/\w]"
+)
+"""A verb in its base form: no past, no participle, no third person."""
+_MODAL = "(?:must|should|shall|may|can|ought to|(?:have|has|needs?) to)"
+_MAXIM = "(?:from now on|going forward|as a rule|next time|ab jetzt|in zukunft|grundsätzlich)"
+ALWAYS = either(
+    clause(f"""
+        (?:always|never) (?:ever )?{_VERB}
+        [^.;,]{{3,60}}, always\\W*$
+    """),
+    within(f"""
+        (?:please|to|we|also|{_MODAL}) (?:always|never) (?:ever )?{_VERB}.*
+        {_MODAL} [^.;]{{2,80}},? (?:always|at all times)\\W*$
+        (?<!you\\s)must (?:never|not) | you should(?:n't| not) be \\w+ing
+    """),
+    re.compile(
+        r"^(?!\W*(?:ich|es|das|die|der|il|elle|je|el|la|o|a)\b)"
+        r"(?!.*\b(?:ist|sind|est|sont|es|son|è|sono|é|são)\b)"
+        r".*\b(?:immer|niemals|nie|toujours|jamais|siempre|nunca|sempre|mai)\s+\w"
+    ),
+)
+"""`always` and `never` before a verb that orders, or says how `we` do something."""
+LASTING = either(
+    within(f"""
+        {_MAXIM} | at all times | in all cases | (?:whenever|(?:every|each) time) (?:you|we|i)
+        (?:before|after) (?:each|every|any) (?:\\w+ )?(?:commit|push|merge|release|deploy\\w*|change|edit
+        answer|reply|response|session|task|pr|pull request|run|step|test|review|meeting)s?
+        (?:do not|don't|only|no) [^.;]{{3,100}} unless
+        dorénavant | désormais | à partir de maintenant | a partir de ahora | de ahora en adelante
+        d'ora in poi | a partir de agora | daqui em diante
+    """),
+    beginning("""
+        in (?:the )?future
+        (?:if|when) (?:in doubt|anything is|you(?:'re| are) (?:unsure|not sure))
+    """),
+)
+"""Words that make an order a rule."""
+OPENING = beginning(f"(?:always|never|in (?:the )?future|{_MAXIM})")
+"""The beginning of a rule, whatever cases it is for."""
+_CASE = (
+    f"(?:if|when|whenever|every time|each time|before|after|in (?:the )?future|{_MAXIM})(?!\\w)[^,]{{0,100}},"
+)
+NORMATIVE = either(
+    within(f"""
+        {_MODAL}(?:n't| not)?(?! have) | do not | don't | make sure | be sure | ensure | we want
+        muss | müssen | soll | sollen | darf | dürfen | kein\\w* | doit | doivent | debe | deben | deve
+        devono | devem
+    """),
+    beginning(f"""
+        (?:(?:please|bitte) )?{_CASE} (?!(?:i|the|my|it|there|we|he|she|they|you)(?!\\w))\\w+
+        (?:(?:please|bitte) )?(?:from now on|going forward|as a rule,?|ab jetzt) \\w+
+    """),
+)
+"""An order or a duty."""
+
+_REPLIES = "(?:answers|responses|replies|explanations|messages|commit messages|commits|comments|emails)"
+_TONGUE = "(?:english|german|french|spanish|italian|portuguese|dutch|polish|deutsch|englisch)"
+STYLING = either(
+    beginning(f"""
+        (?:please )?(?:keep|make|write) (?:your |all |the )?{_REPLIES} (?:as )?(?:short|concise|brief|simple
+        small|minimal|terse|in {_TONGUE})
+        (?:please )?(?:no|avoid|don't use|do not use|stop using) (?:emojis?|em[ -]dashes|jargon|buzzwords
+        bullet points)
+        (?:please )?(?:answer|respond|reply|speak|talk) (?:to me )?in {_TONGUE}
+    """),
+    within("""
+        without (?:asking|telling|my (?:permission|approval|consent|ok)) | unless i (?:ask|say|tell)
+        (?:ask|check with) me (?:first )?before
+    """),
+)
+"""How the user wants to be answered and asked."""
+
+# Preferences, decisions and facts
+
+_LIKED = (
+    r"(?!(?:it|this|that|these|those|them|the|how|what|where|when|your|you|all|both|one|hearing|option"
+    r"|an?\sidea|to\s(?:hear|know|ask|say|bother|think|see\s(?:it|this|that)))(?!\w))[\w`]"
+)
+_VERY = "(?:(?:really|strongly|much|personally|generally|usually|also|definitely|absolutely|only|do) )*"
+_NOT = "(?:do not|don't)"
+_LIKE = "(?:like|love|enjoy|hate|dislike)"
+PREFERRING = either(
+    within(f"""
+        (?:i|we)(?:'d| would)? {_VERY}(?:prefer|rather) {_LIKED}.*
+        (?:i|we)(?:'m| am|'re| are) (?:not )?(?:really )?a (?:big )?fan of {_LIKED}.*
+        (?:i|we) (?:can't|cannot) stand {_LIKED}.*
+        my (?:preference|favou?rite(?: \\w+)?) (?:is|are)
+        (?:ich|wir) (?:bevorzugen?|mag|mögen) | (?:ist|wäre) mir lieber | (?:je|on|nous) préf\\w+
+        prefiero | preferimos | prefer(?:isco|iamo) | prefiro
+    """),
+    clause(f"""
+        (?:in my [\\w ]{{3,20}}, )?(?:i|we) {_VERY}(?:{_NOT} )?{_VERY}{_LIKE} {_LIKED}
+        (?:i|we) (?:(?:want to|try to|always) )?avoid {_LIKED}
+        (?:i|we) {_VERY}believe in {_LIKED}
+        (?:i|we) {_NOT} (?:always|usually|ever) (?:want|need) {_LIKED}
+        we {_NOT} (?:use|allow|want|write|support|need|mock|do) {_LIKED}
+    """),
+)
+_NAME = (
+    r"(?:`[^`]+`|(?!(?:the|an?|this|that|my|your|our|it|them|all|any|some)\b)[\w@/.+#-]+"
+    r"(?:\s(?-i:[A-Z\d])[\w.]*)?)"
+)
+_SHAPED = r"(?=.*(?:`|(?-i:[A-Z])|\w[@/._\d-]\w))"
+_OVER = "(?:,? (?:instead of|rather than|over|and not)|, not)"
+CHOOSING = beginning(f"""
+    (?:(?:please|just|and|so|then|always) )*(?:use|prefer|choose|run(?: using)?)\
+    {_SHAPED}{_NAME}(?: for [\\w ]{{3,40}})?{_OVER} {_NAME}
+""")
+"""One named thing instead of another."""
+_THING = (
+    r"(?!(?:it|this|that|these|those|them|your|my|into|out|some|lots?|\w+ing)\b)"
+    r"(?!(?:the|an?)\s(?-i:[a-z]))[\w`@\"]"
+)
+_BE = "(?:we(?: are|'re)|i(?: am|'m))"
+USING = either(
+    clause(f"""
+        (?:we|i) (?:(?:only|exclusively|mainly|mostly|also) )?use {_THING}
+        {_BE} (?:\\w+ly |also )?(?:using|targeting|focus(?:ing|ed) on|interested in) {_THING}
+        {_BE} (?:running (?-i:[A-Z`])|on (?-i:[A-Z])\\w+ \\d)
+    """),
+    beginning(
+        "(?:tech(?:nology)? )?(?:stack|languages?|database|framework|backend|frontend|hosting): \\w+.*"
+    ),
+    within("""
+        (?:built|written|developed|implemented) (?:with|in|using) (?-i:[A-Z])\\w+
+        our (?:tech )?stack (?:is|consists of) | is the (?:single |only )?source of truth
+        wir (?:nutzen|verwenden) | on utilise | nous utilisons | usamos | usiamo
+    """),
+)
+"""What the user or the project works with or aims at."""
+_TEAM = "(?:we|the (?:team|client|customer|board))(?:'ve| have| has)?(?: \\w+ly)?"
+_CHOICE = """(?:(?:decided|agreed|settled|opted) (?:to|on|for|against|not to)|chose|chosen
+    (?:switched|migrated) (?:over )?(?:to|from|away))"""
+DECIDED = either(
+    re.compile(
+        r"(?:^\W*|[,;:–—]\s+)"
+        + alternatives(f"""
+            {_TEAM} {_CHOICE} (?!whether|if|how|what|it|this|that|them)\\w
+            we(?:'re| are) (?:going|sticking|staying) with {_THING} | the decision (?:is|was) to
+        """)
+    ),
+    within("""
+        wir haben (?:uns )?.{0,60}(?:entschieden|beschlossen) | (?:on a|nous avons) (?:décidé|choisi)
+        hemos decidido | decidimos | abbiamo deciso
+    """),
+)
+ANNOUNCING = clause("""
+    (?:(?:please|just|also|and|but) )*(?:note that|(?:remember|keep in mind|bear in mind|be aware)(?: that)?
+    fyi|for future reference|just so you know|zur info|beachte,? dass|merk dir,? dass|denk daran,? dass
+    n'oublie pas que|rappelle-toi que|recuerda que|ricorda che|lembre-se(?: de)? que)[,:]? (?!(?:to|you|your
+    that you|when|how|what|our|my|me|for)(?!\\w))
+""")
+"""A statement that is to be remembered follows."""
+REMINDING = re.compile(r",\s*(?:so )?(?:please )?keep (?:that|this|it) in mind\W*$", re.IGNORECASE)
+STATING = either(
+    within("""
+        is | are | isn't | aren't | has | have | must | should | will | won't | can(?:'t|not)?
+        do(?:es)?(?:n't)? | need | use | run | happen | ist | sind | hat | wird | est | sont | es | son | está
+        è | sono | é | são
+    """),
+    re.compile(r"^(?:[\w`'’./@-]+ ){1,4}?[a-z]{2,}s(?= )"),
+)
+"""A finite verb; the second pattern finds one in the third person."""
+_DAYS = """(?:day|week|weekend|month|quarter|year|morning|afternoon|evening|night|(?:mon|tues|wednes|thurs|fri
+    satur|sun)day)"""
+_EVERY = f"(?:every|each)(?: other)? {_DAYS}"
+_OFTEN = "(?:usually|typically|generally|normally|mostly|often|rarely|always|never|tend to)"
+ROUTINE = either(
+    clause(f"""
+        (?:i|we) {_OFTEN} (?!feel|think|forget|wonder|get )(?:\\w+ly )?{_VERB}
+        {_EVERY}s?,? (?:i|we) {_VERB}
+        (?:i|we) (?!get |keep |have to |need |want ){_VERB}[^.;]{{3,80}} {_EVERY}(?!\\w)
+        (?:i|we) (?:eat|drink|cook|speak|drive|commute|volunteer|practi[cs]e|teach)(?!\\w)
+    """),
+    within(f"on {_DAYS}s?(?: \\w+s)?,? (?:i|we) {_VERB}.*"),
+)
+_FAMILY = """(?:wife|husband|partner|girlfriend|boyfriend|sons?|daughters?|kids?|child(?:ren)?|mother|father
+    mom|mum|dad|parents?|brothers?|sisters?|grand\\w+|boss|manager|doctor|dentist|dog|cat|employer)"""
+_WORKER = "(?:[\\w-]+ ){0,3}?(?:\\w{3,}(?:er|or|ist|ian|eer|ant|ent|man|woman)|nurse|chef|coach)(?!\\w)"
+_YEARS = "(?:over |about |around |more than )?\\d+\\+? years"
+_ILLNESS = """(?:allergy|allergies|intolerance|asthma|diabetes|adhd|migraines?|insomnia|arthritis
+    celiac disease|high blood pressure|dyslexia|bad (?:back|knees?|shoulder))"""
+_VENTURE = """(?:app|website|site|product|project|company|business|startup|thesis|book|shop|store|course
+    application|game|platform|tool|blog|podcast|novel|newsletter|channel|customers|users|clients)"""
+_A = "(?:an?|my|our)(?: own)?(?: [\\w-]+){0,3}"
+_FOUND = f"(?:create|build|start|develop|launch|open|write|found) {_A}"
+_GROUP = "(?:startup|company|business|agency|nonprofit|ngo|couple|family)"
+PERSONAL = either(
+    clause(f"""
+        i(?:'m| am) (?:allergic|intolerant|vegetarian|vegan|diabetic|colou?r-?blind|left-handed|dyslexic
+        retired|married|based in|from (?-i:[A-Z]))
+        i(?:'m| am) an? (?!(?:bit|little|lot|huge|big|better)(?!\\w)){_WORKER}
+        i (?:work|live|study) (?:as|at|for|in|with|from)(?!\\w)
+        my {_FAMILY}(?:'s name)? (?:(?:is|are) (?:called|named|allergic|an?|\\d+|vegan|from)|has an?
+        have an?|works?|lives?|likes?|loves?|hates?|prefers?|speaks?|doesn't|does not|can't|cannot)(?!\\w)
+        (?:i|we) have (?:an?|two|three|four|five|\\d+) (?:\\w+ )?{_FAMILY}(?!\\w)
+        (?:my|our) (?:\\w+ )?{_VENTURE} (?:is|are|will be) (?:about|for|called|named|based|aimed|an?)(?!\\w)
+        we(?:'re| are) (?:an? )?(?:[\\w-]+ ){{0,3}}{_GROUP}(?!\\w)
+        we(?:'re| are) an? (?:[\\w-]+ )?(?:team|group) of
+        we have (?:about |around |over )?\\d[\\d,.]* (?:employees|customers|users|clients|members|students)
+        i(?:'m| am) (?:\\d\\d years old|in my (?:early |mid |late )?\\w+ties)
+        (?:i|we) have {_YEARS} | i (?:have|suffer from) (?:an? )?(?:\\w+ ){{0,2}}{_ILLNESS}(?!\\w)
+        (?:i|we)(?:'d like| want| would like| plan|'m planning|'re planning) to {_FOUND} {_VENTURE}(?!\\w)
+        {_BE} (?:building|developing|creating|writing|launching|starting|opening) {_A} {_VENTURE}(?!\\w)
+    """),
+    beginning(f"""
+        as an? {_WORKER}, i (?!need|want|expect|demand|think|feel|can|could|should|would|must|will|get
+        see)\\w+
+    """),
+    within("""
+        my (?:name|birthday|native language|mother tongue|time ?zone|address|budget|role|job|diet|height
+        weight|major|hometown|employer|car|laptop|university|school) is
+        ich heiße | ich wohne | ich arbeite (?:als|bei) | je m'appelle | j'habite | me llamo | vivo en
+        mi chiamo | abito a | me chamo | moro em
+    """),
+)
+"""Facts about the user and the project that stay true for months."""
+_MONTH = "(?:january|february|march|april|may|june|july|august|september|october|november|december)"
+_DATE = f"(?:{_MONTH} \\d{{1,2}}|\\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTH}|\\d{{4}}-\\d\\d-\\d\\d)"
+_OCCASION = """(?:deadline|appointment|exam|wedding|flight|trip|release|launch|birthday|interview|surgery
+    conference|presentation|vacation|holiday|move|contract|lease)"""
+DATED = clause(f"""
+    (?:we(?:'re| are|'ll| will)|i(?:'m| am|'ll| will)) (?!need)[^.;]{{3,80}} {_DATE}
+    (?:the|my|our) (?:[\\w-]+ ){{0,2}}{_OCCASION}s? (?:is|are|starts?|ends?)(?!\\w)[^.;]{{0,40}} {_DATE}
+""")
+"""A plan of the user with its day."""
+_OTHER = r"(?:(?!\bnot\b|[.;]\s).){0,40}?"
+_VALUE = rf"{_OTHER}(?:\d|`|(?<=\w\s)(?-i:[A-Z])\w){_OTHER}"
+_BEING = r"(?:is|are|listens\son|runs\son|uses|comes?\sfrom|starts?|ends?|costs?)(?!\w)"
+_OTHER_VALUE = r"(?:\w+\s){0,2}?[^\s,]*(?:\d|`|(?-i:[A-Z]))"
+CORRECTING = within(f"""
+    {_BEING}{_VALUE}(?:, (?:and )?not|,? instead of|,? rather than) {_OTHER_VALUE}.*
+    (?:is|are) not {_VALUE},? but {_OTHER_VALUE}.*
+    (?:ist|sind) nicht {_VALUE}, sondern {_OTHER_VALUE}.*
+""")
+"""A value, and the one that it is not."""
+VALUED = re.compile(rf"\b{_BEING}{_VALUE}", re.IGNORECASE)
+"""A value; after a contradiction it is a correction."""

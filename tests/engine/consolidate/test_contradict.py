@@ -339,14 +339,14 @@ def test_what_is_only_likely_an_update_is_not_superseded(lore: Lore) -> None:
 
 def test_without_a_language_model_an_agent_does_not_hide_what_a_user_said(lore: Lore, clock: Clock) -> None:
     told = "The gateway listens on port 8443."
-    say(lore, "first", told, "Understood.")
+    say(lore, "first", f"Note that {told}", "Understood.")
     clock.sleep(days=1)
     night(lore)
-    say(lore, "second", "how is it reached?", "The gateway listens on port 9000.")
+    say(lore, "second", "how is it reached?", "Note that the gateway listens on port 9000.")
     clock.sleep(days=1)
     night(lore)
     assert told in contents(lore)
-    say(lore, "third", "The gateway listens on port 9443.", "Understood.")
+    say(lore, "third", "Note that the gateway listens on port 9443.", "Understood.")
     clock.sleep(days=1)
     night(lore)
     assert told not in contents(lore)

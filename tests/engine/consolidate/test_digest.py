@@ -30,14 +30,15 @@ from tests.engine.consolidate.sleeping import (
 )
 
 BACKUPS = (
-    "Set up nightly backups for the shop database",
-    "The dumps are stored in `/srv/dumps`. Where should copies go?",
+    "Set up nightly backups for the shop database. Note that the dumps are stored in `/srv/dumps`.",
+    "Where should copies go?",
     "We use the Hetzner storage box for backups.",
-    "The root cause of the first failure was a missing .pgpass file.",
+    "The first run failed: the .pgpass file is missing.",
+    "Never copy a .pgpass file to the storage box.",
 )
 DUMPS = "The dumps are stored in `/srv/dumps`."
 TITLE = "Nightly backups for the shop database"
-FINDINGS = {"We use the Hetzner storage box for backups.", BACKUPS[3], DUMPS}
+FINDINGS = {"We use the Hetzner storage box for backups.", BACKUPS[4], DUMPS}
 
 
 def links_of(lore: Lore, id: str, kind: str) -> list[tuple[str, str, str]]:
@@ -110,7 +111,7 @@ def test_a_conversation_that_goes_on_is_left_alone_and_digested_later(lore: Lore
     say(lore, "backups", *BACKUPS[2:])
     clock.sleep(minutes=6)
     night(lore)
-    assert BACKUPS[3] in contents(lore)
+    assert BACKUPS[4] in contents(lore)
     assert len([one for one in fragments(lore) if one.content == DUMPS]) == 1
     assert lore.staged() == []
 

@@ -28,32 +28,32 @@ from tests.engine.consolidate.sleeping import (
 SETUP = (
     "Set up nightly backups for the shop database",
     "I'll use pg_dump from a systemd timer. Where should the dumps go?",
-    "We use the Hetzner storage box for backups. The retention is 14 days.",
+    "We use the Hetzner storage box for backups. Note that the retention is 14 days.",
     "Dumps are plain SQL, compressed with zstd. The root cause of the failure was a missing .pgpass file.",
 )
 FAILED = (
     "The nightly backup of the shop database failed again, please find out why",
     "The cause was a full disk on the storage box: two weeks of dumps need 92 GB.",
-    "The retention is 7 days now. Always anonymise customers after a restore. "
+    "Note that the retention is 7 days now. Always anonymise customers after a restore. "
     "We use the Hetzner storage box for backups.",
     "Old dumps are deleted by shop-backup-clean.timer.",
 )
 RELEASE = (
     "Help me plan the release of version 2",
     "Which features are left? The changelog is missing.",
-    "The deadline is 30 June. The release manager is Mira.",
+    "Note that the deadline is 30 June. Remember that the release manager is Mira.",
     "We'll write the changelog first. I've added docs/changes.md.",
 )
 MOVED = (
     "Release of version 2: open work before the shipping date",
     "The migration guide is missing.",
-    "The deadline is 15 July now. The release manager is Jonas.",
+    "Note that the deadline is 15 July now. Remember that the release manager is Jonas.",
     "I've updated RELEASES.md.",
 )
 TAXES = (
     "Prepare the tax return for 2025",
     "Which receipts do you have?",
-    "The deadline is 31 July. The accountant is Ms Berger.",
+    "Note that the deadline is 31 July. Remember that the accountant is Ms Berger.",
     "I've listed 48 receipts in list.csv.",
 )
 
@@ -110,7 +110,8 @@ def test_trees_that_have_to_do_with_each_other_are_linked(understanding: tuple[L
 
 def test_what_two_conversations_say_is_kept_once(understanding: tuple[Lore, Clock]) -> None:
     lore, _ = understanding
-    box = [one for one in fragments(lore) if one.content == "We use the Hetzner storage box for backups."]
+    told = "We use the Hetzner storage box for backups."
+    box = [one for one in fragments(lore) if one.content == told and not one.title]
     assert len(box) == 1
     sources = [link for link in lore.links([box[0].id]) if link.type == "derived_from"]
     assert len(sources) == 2

@@ -79,7 +79,7 @@ def _found(view: View, session: Memory, spoken: Sequence[Spoken]) -> Extracted:
     settings = view.settings
     most = max(1, settings.max_turns_per_extraction)
     if view.model is None:
-        return Extracted(digest=distilled(spoken, view.sense.likeness, most))
+        return Extracted(digest=distilled(spoken, most))
     limits = Limits(
         turns=most, characters=settings.max_chars_per_extraction, at_once=settings.llm_max_concurrency
     )
