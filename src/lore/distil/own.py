@@ -22,7 +22,7 @@ _FOR_OTHERS = re.compile(
     r"^[ \t*#>-]*(?:(?:now,?|please|from now on,?) )*"
     + alternatives("""
         you are (?:an?|the|my|now) | you will (?:act|be|follow) | act as
-        i want you to (?:act|be|become|play) | pretend | imagine | role ?play | output:
+        i want you to (?:act|be|become|play) | pretend | imagine | role play | roleplay | output:
         your (?:task|role|job|goal|mission) (?:is|will)
         ask (?:a|the) (?:user|customer|client) | (?:system )?prompt:
     """)

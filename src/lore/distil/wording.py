@@ -287,7 +287,7 @@ PERSONAL = either(
         see)\\w+
     """),
     within("""
-        my (?:name|birthday|native language|mother tongue|time ?zone|address|budget|role|job|diet|height
+        my (?:name|birthday|native language|mother tongue|time zone|timezone|address|budget|role|job|diet|height
         weight|major|hometown|employer|car|laptop|university|school) is
         ich heiße | ich wohne | ich arbeite (?:als|bei) | je m'appelle | j'habite | me llamo | vivo en
         mi chiamo | abito a | me chamo | moro em
