@@ -4,8 +4,9 @@ python -m bench.languages [--languages de,es,zh] [--model NAME] [--limit N] [--j
 
 The same fifteen conversations (150 turns: work on software, and everyday talk) and the same 37 questions in
 three languages. Each language goes into a store of its own through `import`; questions go through `search`.
-Judged in the same run: BM25 of plain words (Chinese: of pairs of characters), the embedder alone, both fused by
-their ranks, and BM25 of words stemmed by the Snowball stemmer of the language. The last rows are the differences, question by question, with 95 % intervals.
+Judged in the same run: BM25 of plain words (Chinese: of pairs of characters), the embedder alone, both fused
+by their ranks, and BM25 of words stemmed by the Snowball stemmer of the language. The last rows are the
+differences, question by question, with 95 % intervals.
 """
 
 import argparse

