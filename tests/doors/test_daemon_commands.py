@@ -21,7 +21,7 @@ import pytest
 from lore.doors.cli import cli
 from lore.doors.cli.daemon import COMMANDS
 from lore.doors.daemon import WAIT_SECONDS
-from lore.doors.locking import held
+from lore.doors.locking import held, holding
 from lore.doors.logbook import LARGEST_BYTES
 from lore.doors.place import Place
 from lore.doors.starting import stop
@@ -303,12 +303,10 @@ def test_the_status_shows_who_is_connected(home: Home) -> None:
 
 def test_a_daemon_that_does_not_answer_is_there_all_the_same(near: Home) -> None:
     """It holds its lock, but does not listen: it begins or ends."""
-    near.started()
-    near.folder.joinpath("daemon.sock").rename(near.folder / "hidden")
-    document = near.document("daemon", "status")
-    assert (document["running"], document["state"], document["clients"]) == (True, "busy", None)
-    assert "state: busy" in near("daemon", "status").out
-    near.folder.joinpath("hidden").rename(near.folder / "daemon.sock")
+    with holding(str(near.folder / "daemon.lock"), patience=0):
+        document = near.document("daemon", "status")
+        assert (document["running"], document["state"], document["clients"]) == (True, "busy", None)
+        assert "state: busy" in near("daemon", "status").out
 
 
 def test_the_status_of_the_store_tells_of_the_daemon(near: Home) -> None:
