@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lore.model import Memory
+from lore.model import TURN, Memory
 from lore.ranking.evidence import NOBODY, Others, asked, company, nearby, recency, signs, standing
 
 NOW = 1_700_000_000.0  # 14 November 2023
@@ -69,16 +69,32 @@ def test_the_speaker_counts_whom_the_question_names(question: str, content: str,
     assert signs(asked(question, NOW), memory(content))["speaker"] == says
 
 
-def test_who_asks_tells_nothing_and_who_follows_answers() -> None:
+@pytest.mark.parametrize(
+    ("question", "by_user"),
+    [
+        ("Which formatter do I use?", 1.0),
+        ("What did the owner want for the prompts?", 1.0),
+        ("Which rule is there for commits?", 1.0),
+        ("Why does the build fail?", 0.0),
+    ],
+)
+def test_a_question_about_the_user_points_to_turns_of_the_user_and_to_notes(
+    question: str, by_user: float
+) -> None:
+    of_user = replace(memory("Use clack."), kind=TURN, type="user")
+    of_assistant = replace(of_user, type="assistant")
+    found = [signs(asked(question, NOW), one)["speaker"] for one in (of_user, memory("clack"), of_assistant)]
+    assert found == [by_user, by_user, 0.0]
+
+
+def test_who_asks_tells_nothing() -> None:
     question = asked("When does the ferry leave?", NOW)
-    told = signs(question, memory("At noon.", context="the user\nWhen does it leave?"))
-    assert (told["tells"], told["answers"]) == (1.0, 1.0)
-    wondered = signs(question, memory("When does the ferry leave? ", context="the user"))
-    assert (wondered["tells"], wondered["answers"]) == (0.0, 0.0)
+    assert signs(question, memory("At noon."))["tells"] == 1.0
+    assert signs(question, memory("When does the ferry leave? "))["tells"] == 0.0
 
 
 @pytest.mark.parametrize(
-    ("question", "content", "dated"),
+    ("question", "content", "told"),
     [
         ("When did the ferry sink?", "It sank last Tuesday.", 1.0),
         ("What year was that?", "In 1912.", 1.0),
@@ -88,14 +104,15 @@ def test_who_asks_tells_nothing_and_who_follows_answers() -> None:
         ("Why did the ferry sink?", "It sank last Tuesday.", 0.0),
     ],
 )
-def test_a_time_counts_where_one_is_asked_for(question: str, content: str, dated: float) -> None:
-    assert signs(asked(question, NOW), memory(content))["dated"] == dated
+def test_a_time_counts_where_one_is_asked_for(question: str, content: str, told: float) -> None:
+    assert signs(asked(question, NOW), memory(content))["when"] == told
 
 
-def test_who_says_more_is_fuller_but_not_without_end() -> None:
+def test_who_says_more_is_fuller_up_to_a_paragraph() -> None:
     question = asked("What is stored?", NOW)
-    short, half, long = (signs(question, memory("word " * count))["fullness"] for count in (2, 20, 2_000))
-    assert 0 < short < half == 0.5 < long < 1
+    counts = (2, 20, 40, 2_000)
+    short, half, full, long = (signs(question, memory("word " * count))["fullness"] for count in counts)
+    assert 0 < short < half == 0.5 < full == long
 
 
 @pytest.mark.parametrize(

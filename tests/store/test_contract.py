@@ -456,6 +456,14 @@ def test_words_match_whatever_their_ending_case_and_accent(term: str, content: s
     assert set(shared(store).matching([term], 10, Filter())) == {"a"}
 
 
+def test_a_rare_term_tells_more_than_a_common_one_and_an_unseen_one_most(store: Store) -> None:
+    keep(
+        store, memory("a", "the ferry leaves"), memory("b", "the ferry arrives"), memory("c", "我们的数据库")
+    )
+    told = shared(store).information(["ferry", "leaves", "数据", "kraken"])
+    assert 0 < told["ferry"] < told["leaves"] == told["数据"] < told["kraken"]
+
+
 @pytest.mark.parametrize(
     ("term", "content"),
     [
@@ -1166,7 +1174,7 @@ QUESTIONS: dict[str, Callable[[Reader], Iterable[str]]] = {
     "projects": lambda reader: reader.projects(),
 }  # fmt: skip
 NUMBERS = {"count", "count_below", "counts", "count_pending_suggestions"}
-OWN = {"noted"}
+OWN = {"noted", "information"}
 
 
 def _named(links: Iterable[Link]) -> list[str]:

@@ -287,8 +287,8 @@ PERSONAL = either(
         see)\\w+
     """),
     within("""
-        my (?:name|birthday|native language|mother tongue|time zone|timezone|address|budget|role|job|diet|height
-        weight|major|hometown|employer|car|laptop|university|school) is
+        my (?:name|birthday|native language|mother tongue|time zone|timezone|address|budget|role|job|diet
+        height|weight|major|hometown|employer|car|laptop|university|school) is
         ich heiße | ich wohne | ich arbeite (?:als|bei) | je m'appelle | j'habite | me llamo | vivo en
         mi chiamo | abito a | me chamo | moro em
     """),

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from lore.engine.sense import Sense
 from lore.model import Filter, Hit, Memory, Signal
 from lore.ranking import confidence, evidence, fuse
+from lore.ranking.coverage import coverage
 from lore.ranking.decay import left_of, relevance, usage
 from lore.ranking.graph import STEPS, reached
 from lore.ranking.identifiers import exact, identifiers
@@ -20,6 +21,8 @@ LINKED_FROM = 5
 """From how many of the first candidates links are followed where they count."""
 STEEPNESS = 8.0
 """How fast a match gets weaker behind the best one: by a factor e for each eighth of evidence."""
+WORDS_IN_COMPANY = 0.7
+"""What all words of a question count for in the match of a conversation."""
 FURTHER_OF_CONVERSATION = 0.5
 """The factor on the score of each further hit of one conversation, where the asker goes on with something."""
 PROPORTIONAL = ("relevance", "quality", "use")
@@ -119,9 +122,8 @@ def find(question: Question, reader: Reader, sense: Sense) -> Candidates:
     rest = {} if vector is None or not unmeasured else reader.cosines(vector, sense.model, unmeasured)
     likeness = {id: sense.likeness(cosine) for id, cosine in (near | rest).items()}
     meaning = evidence.standing(likeness, evidence.UNLIKE)
-    wording = evidence.standing(
-        {memory.id: words.get(memory.id, 0.0) for memory in memories}, evidence.UNMATCHED
-    )
+    texts = {memory.id: f"{memory.title}\n{memory.content}".lower() for memory in memories}
+    wording = {} if policy.formula else coverage(reader.information(terms(question.text)), texts)
     candidates = Candidates(
         question=question,
         memories=memories,
@@ -141,7 +143,7 @@ def _around(candidates: Candidates, names: Sequence[str], reader: Reader) -> dic
     memories, wording = candidates.memories, candidates.wording
     places = {memory.id: memory.session for memory in memories if memory.session}
     stands = {memory.id: candidates.meaning.get(memory.id, 0.0) for memory in memories}
-    match = {id: stand + wording[id] for id, stand in stands.items()}
+    match = {id: stand + WORDS_IN_COMPANY * wording[id] for id, stand in stands.items()}
     around: dict[str, Mapping[str, float]] = {
         **candidates.around,
         "company": evidence.company(match, places),

@@ -5,7 +5,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from lore.model import Memory
+from lore.grams import count_words
+from lore.model import TURN, Memory
+from lore.ranking.speaker import names_speaker
 from lore.ranking.when import Period, nearness, periods
 
 SPEAKER = re.compile(r"\A(?P<name>[^\W\d_][\w.'’ -]{0,40}): ")
@@ -24,16 +26,23 @@ TELLS_TIME = re.compile(
     re.IGNORECASE,
 )
 """A text that tells a time; a number alone does not."""
-SENTENCE = re.compile(r"[^.!?？\n]+[.!?？]*")
+SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？]*")
 WORD = re.compile(r"\w")
 ADDRESSES = re.compile(r"\b(?:i|me|my|we|our|you|your|let['’]s)\b", re.IGNORECASE)
 """Somebody speaks to somebody; a bare subject, as one types it into a search box, does not."""
-ASKS = ("?", "？")
+ASKS = ("?", "？", "؟")
 MEAN = 0.25
 DEVIATIONS = 8.0
 """How many standard deviations the scale of `standing` is wide; the mean stands at a quarter of it."""
-HALF_FULL = 20
-"""Words of a memory that is half as full as can be."""
+HALF_FULL, FULL = 20, 40
+"""Words at which fullness is one half, and from which on more words count for nothing."""
+_FIRST_PERSON = re.compile(r"\b(?:i|i['’]m|me|my|mine|we|us|our)\b", re.IGNORECASE)
+_OF_USER = re.compile(
+    r"\b(?:user|owner|customer|developer|asked for|wants?|wanted|prefer\w*|insist\w*|object\w*|decid\w*"
+    r"|rules?)\b",
+    re.IGNORECASE,
+)
+"""Words of a question about what people want, decide and lay down."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +57,13 @@ class Others:
 NOBODY = Others(0)
 UNLIKE = Others(20, mean=0.3, spread=0.12)
 """How like a question memories are that have nothing to do with it."""
-UNMATCHED = Others(20)
-"""They have none of its words."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
     """What a question says of its answer: names that may be speakers, and whether it is about time.
 
+    of_user: it asks about what the user says, wants or decides, rather than an assistant or a tool.
     goes_on: it tells something to somebody and does not only ask, as who goes on with a conversation.
     periods: the times that it names.
     """
@@ -63,21 +71,19 @@ class Asked:
     names: frozenset[str]
     about_time: bool
     goes_on: bool
+    of_user: bool = False
     periods: Sequence[Period] = ()
 
 
 def asked(question: str, now: float) -> Asked:
     """Read a question that is asked now."""
-    names = (
-        match.group().removesuffix("'s").removesuffix("’s").lower()
-        for match in CAPITALISED.finditer(question)
-    )
     sentences = filter(WORD.search, SENTENCE.findall(question))
     told = any(not sentence.endswith(ASKS) for sentence in sentences)
     return Asked(
-        names=frozenset(names),
+        names=frozenset(CAPITALISED.findall(question)),
         about_time=ABOUT_TIME.search(question) is not None,
         goes_on=told and ADDRESSES.search(question) is not None,
+        of_user=bool(_FIRST_PERSON.search(question) or _OF_USER.search(question)),
         periods=periods(question, now),
     )
 
@@ -85,25 +91,30 @@ def asked(question: str, now: float) -> Asked:
 def signs(question: Asked, memory: Memory) -> dict[str, float]:
     """Of one memory, each 0 to 1.
 
-    fullness: how much it says. speaker: the question names who says it. tells: it does not ask itself.
-    answers: it follows a question. dated: it tells a time, where one is asked for. when: it is of the time
-    that the question names.
+    fullness: how much it says. speaker: the question points to who says it, by name or as the user. tells: it
+    does not ask itself. when: it is of the time that the question names, or tells a time where one is asked
+    for.
     """
     text = memory.content.rstrip()
-    words = len(text.split())
+    words = min(FULL, count_words(text))
     return {
         "fullness": words / (words + HALF_FULL),
-        "speaker": float(_says(question, text)),
+        "speaker": _says(question, memory),
         "tells": float(not text.endswith(ASKS)),
-        "answers": float(memory.context.rstrip().endswith(ASKS)),
-        "dated": float(question.about_time and TELLS_TIME.search(text) is not None),
-        "when": nearness(memory.created_at, question.periods),
+        "when": _of_time(question, memory.created_at, text),
     }
 
 
-def _says(question: Asked, text: str) -> bool:
-    by = SPEAKER.match(text)
-    return by is not None and not question.names.isdisjoint(by["name"].lower().split())
+def _says(question: Asked, memory: Memory) -> float:
+    by = SPEAKER.match(memory.content)
+    named = names_speaker(question.names, by["name"]) if by else 0.0
+    spoken = memory.kind == TURN and memory.type != "user"
+    return max(named, float(question.of_user and not spoken))
+
+
+def _of_time(question: Asked, moment: float, text: str) -> float:
+    told = float(question.about_time and TELLS_TIME.search(text) is not None)
+    return max(told, nearness(moment, question.periods, text))
 
 
 def standing(values: Mapping[str, float], others: Others = NOBODY) -> dict[str, float]:

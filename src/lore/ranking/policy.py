@@ -11,23 +11,21 @@ EVIDENCE: Mapping[str, float] = MappingProxyType(
     {
         "company": 0.185,
         "meaning": 0.161,
-        "wording": 0.161,
         "nearby": 0.137,
+        "wording": 0.113,
         "recent": 0.078,
-        "when": 0.078,
+        "when": 0.07,
         "fullness": 0.078,
-        "dated": 0.054,
         "speaker": 0.030,
-        "answers": 0.019,
         "tells": 0.019,
         "exact": 0.4,
     }
 )
 """How well a memory matches a question: the same signals with the same weights for every dialect.
 
-`meaning` and `wording`: how far a memory stands out by either. `company`, `nearby`, `recent`, `when`,
-`fullness`, `speaker`, `tells`, `answers`, `dated`: see `evidence`. `exact`: it has an identifier of the
-question to the letter.
+`meaning`: how far a memory stands out by it. `wording`: see `coverage`. `company`, `nearby`, `recent`,
+`when`, `fullness`, `speaker`, `tells`: see `evidence`. `exact`: it has an identifier of the question to the
+letter.
 """
 MATCH = "match"
 

@@ -131,6 +131,10 @@ class Reader(ABC):
         """By words: any term counts, rare ones more (BM25, above 0). Terms are plain text, never syntax."""
 
     @abstractmethod
+    def information(self, terms: Sequence[str]) -> dict[str, float]:
+        """term -> how much it tells, above 0: the rarer in the store, the more."""
+
+    @abstractmethod
     def containing(self, text: str, where: Filter) -> list[str]:
         """Whose title, type or content has `text` in it, whatever the case; all that pass, oldest first."""
 

@@ -152,6 +152,9 @@ class SqlReader(Reader):
         )
         return words.summed(by_words, by_grams, limit)
 
+    def information(self, terms: Sequence[str]) -> dict[str, float]:
+        return words.information(terms, self._rows)
+
     def _matching(self, index: str, terms: Sequence[str], limit: int, where: Filter) -> dict[str, float]:
         """By one of the indexes. terms: as it reads them."""
         telling = words.telling(index, terms, self._rows) if terms else []

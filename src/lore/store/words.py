@@ -5,6 +5,7 @@
 """
 
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate
 
@@ -41,6 +42,9 @@ OCCURRENCES = f"""
 """
 """In how many memories of the whole store; beyond the bound it does not matter how many."""
 
+UNSEEN = 0.5
+"""In how many memories a word counts as occurring that is in none."""
+
 
 def asked(index: str, terms: Sequence[str]) -> list[str]:
     """The terms as FTS5 reads them: plain text, whatever they hold. Each index is asked for what it has."""
@@ -59,6 +63,17 @@ def _of_grams(term: str) -> str:
 def _quoted(term: str) -> str:
     storable = term.replace("\0", " ").encode(errors="replace").decode()
     return '"' + storable.replace('"', '""') + '"'
+
+
+def information(terms: Sequence[str], rows: Callable[..., list[Row]]) -> dict[str, float]:
+    """How much each term tells: the logarithm of how rare it is in the store, in nats."""
+    [[stored]] = rows("SELECT coalesce(max(alias), 0) FROM memory")
+    found: dict[str, float] = {}
+    for term in terms:
+        index = GRAMS if unspaced(term) else WORDS
+        [[_, count]] = rows(OCCURRENCES.format(index=index), terms=json.dumps(asked(index, [term])))
+        found[term] = math.log1p(stored / max(UNSEEN, count))
+    return found
 
 
 def telling(index: str, terms: Sequence[str], rows: Callable[..., list[Row]]) -> list[str]:

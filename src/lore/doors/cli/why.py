@@ -24,10 +24,8 @@ WORDS = {  # signal -> what it means to a person
     CONVERSATION: "its conversation is about this",
     NEIGHBOURS: "what was said right before or after it matches too",
     "recent": "said recently",
-    "when": "from the time you ask about",
-    "dated": "tells a time, as you ask for one",
-    "speaker": "said by somebody you name",
-    "answers": "said in answer to a question",
+    "when": "of the time you ask about",
+    "speaker": "said by whom you ask about",
     "tells": "a statement, not a question",
     "fullness": "says more than a few words",
     "relevance": "new or used lately",
@@ -40,7 +38,7 @@ WORDS = {  # signal -> what it means to a person
     MATCH: "matches the question",
 }
 OF_THE_QUESTION = SAME_WORDS | {
-    "similarity", "meaning", "meaning_rank", "exact", "when", "dated", "speaker", CONVERSATION, NEIGHBOURS,
+    "similarity", "meaning", "meaning_rank", "exact", "when", "speaker", CONVERSATION, NEIGHBOURS,
     MATCH,
 }  # fmt: skip
 """Signals that depend on the question; the others are the same for every question."""
