@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from lore.redact.tokens import Span, mixed
 
@@ -158,15 +159,21 @@ def _value(text: str, small: str, name: re.Match[str]) -> Span | None:
 
 def named_secret(name: str, value: str) -> str:
     """The kind of a secret that a name announces in a mapping; empty if the value is none."""
+    kind = _kind_named(name)
+    if not kind or value.startswith(MARK):
+        return ""
+    return kind if is_secret(Value(value[:HEAD], kind == "password", quoted=True), name.lower()) else ""
+
+
+@lru_cache(maxsize=1_000)
+def _kind_named(name: str) -> str:
+    """The kind of secret that a name ends with, or nothing."""
     small = name.lower()
     for stem in STEMS:
         at = small.rfind(stem)
         word = NAME.match(small + "=", at) if at >= 0 else None
-        if word is None or word.end() != len(name) or value.startswith(MARK):
-            continue
-        if _is_name(word[0], small[:at], name[max(0, at - 1) : at + 1]):
-            personal = word[0].startswith(("pass", "pwd"))
-            return _kind(word[0]) if is_secret(Value(value[:HEAD], personal, quoted=True), small) else ""
+        if word and word.end() == len(name) and _is_name(word[0], small[:at], name[max(0, at - 1) : at + 1]):
+            return _kind(word[0])
     return ""
 
 

@@ -201,10 +201,11 @@ for _hint, _named in HINTED:
 _STARTS = re.compile(r"(?<![A-Za-z0-9])(?=([A-Za-z0-9]\S\S))").findall
 _ESCAPED = re.compile(r"\\[nrt]|%[0-9A-F]{2}")
 _RUN = re.compile(r"[A-Za-z0-9_-]{16}").search
+_RUNS = re.compile(r"[A-Za-z0-9_-]{16,}+").findall
 LONG_RUN = 40
 _RUN_IN_BASE64 = re.compile(r"[A-Za-z0-9/+%]{40}").search
 _TELLING = re.compile(r"[0-9]|[a-z][A-Z]|[A-Z][a-z]|[A-Z]{16}").search
-"""Every token has a digit, or letters of both cases side by side."""
+"""A run of every token has a digit, or letters of both cases side by side, or many capitals."""
 ESCAPES = frozenset({"\\n", "\\t", "\\r"})
 _CHANGES = re.compile(r"(?<=[a-z])[A-Z0-9]|(?<=[A-Z])[a-z0-9]|(?<=[0-9])[A-Za-z]")
 
@@ -215,8 +216,9 @@ def find(text: str) -> list[Span]:
     if not long:
         return []
     found: list[Span] = []
-    if runs := [word for word in long if _RUN(word) and _TELLING(word)]:
-        words = _unescaped(" ".join(runs))
+    words = " ".join(filter(_RUN, long))
+    if any(map(_TELLING, _RUNS(words))):
+        words = _unescaped(words)
         starts = BY_START.keys() & _STARTS(words)
         for hint, token in chain(INSIDE, *(BY_START[start] for start in starts)):
             if hint in words:

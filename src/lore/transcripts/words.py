@@ -13,6 +13,8 @@ LONGEST_REASONING = 2_000
 """Characters of a model's reasoning that are kept."""
 LONGEST_TEXT = 40_000
 """Characters of what a person or a model said that are searched."""
+MARGIN = 4_000
+"""Characters behind a cut in which a secret is recognised; only private keys are longer."""
 
 INJECTED = re.compile(
     r"<(system-reminder|local-command-stdout|local-command-stderr|local-command-caveat|command-message|"
@@ -65,16 +67,19 @@ def without_data(text: str) -> str:
 def cut(text: str, longest: int) -> str:
     """The beginning and the end, and how much is missing between them.
 
-    Secrets are replaced first: a rule does not recognise half of one.
+    Secrets at the cuts are replaced first: a rule does not recognise half of one.
     """
     text = text.replace("\0", "").strip()
     if len(text) <= longest:
         return text
-    text = redact(text).text
-    if len(text) <= longest:
-        return text
     head, tail = longest * 2 // 3, longest // 3
-    return f"{text[:head]}\n[… {len(text) - head - tail:,} characters …]\n{text[-tail:]}"
+    if len(text) > longest + 2 * MARGIN and "-----BEGIN" not in text:
+        first, last = redact(text[: head + MARGIN]).text, redact(text[-tail - MARGIN :]).text
+    else:
+        first = last = redact(text).text
+        if len(first) <= longest:
+            return first
+    return f"{first[:head]}\n[… {len(text) - head - tail:,} characters …]\n{last[-tail:]}"
 
 
 def moment(told: object) -> float | None:
