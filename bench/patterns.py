@@ -130,22 +130,26 @@ def _methods(place: str) -> frozenset[str]:
     A pattern in a table has no name of its own: all methods of its module count.
     """
     module, _, name = place.partition(":")
-    source = _sources()[module] if name.startswith("_") else _all_sources()
-    uses = rf"\b{name}\.({'|'.join(METHODS)})\b" if not name.isdigit() else r"(?!)"
-    used = {METHODS[use] for use in re.findall(uses, source)}
-    return frozenset(
-        used or {"finditer", *(["fullmatch"] if _ANY_FULLMATCH.search(_sources()[module]) else [])}
-    )
+    used = _uses()[module if name.startswith("_") else ""].get(name)
+    if not used:
+        used = {"finditer", *(["fullmatch"] if _ANY_FULLMATCH.search(_source(module)) else [])}
+    return frozenset(used)
 
 
 @cache
-def _all_sources() -> str:
-    return "\n".join(_sources().values())
+def _uses() -> dict[str, dict[str, set[str]]]:
+    """By module, and under an empty name for all of them: the methods that are called on each name."""
+    uses: dict[str, dict[str, set[str]]] = {"": {}}
+    for module in modules():
+        here = uses.setdefault(module.__name__, {})
+        for name, method in re.findall(rf"(\w+)\.({'|'.join(METHODS)})\b", _source(module.__name__)):
+            for table in (here, uses[""]):
+                table.setdefault(name, set()).add(METHODS[method])
+    return uses
 
 
-@cache
-def _sources() -> dict[str, str]:
-    return {module.__name__: Path(module.__file__ or "").read_text(encoding="utf-8") for module in modules()}
+def _source(module: str) -> str:
+    return Path(sys.modules[module].__file__ or "").read_text(encoding="utf-8")
 
 
 def _in_values(module: ModuleType) -> Iterator[tuple[str, "re.Pattern[Any]"]]:

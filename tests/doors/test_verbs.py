@@ -19,6 +19,7 @@ from lore import Draft, Duplicate, Filter, Invalid, Lore, NotFound, Query, Tie, 
 from lore.config import Config
 from lore.connecting import tailored, wire
 from lore.doors.clients import Clients
+from lore.doors.framing import Cut
 from lore.doors.hello import said
 from lore.doors.settling import settling
 from lore.doors.spelling import NOUNS, TAG, hints_of, spelled, understood
@@ -222,6 +223,11 @@ def test_a_verb_answers_over_the_line_as_it_does_at_home(lore: Lore) -> None:
 def test_what_cannot_be_done_is_refused(lore: Lore, line: bytes, said: str) -> None:
     assert said in refused(lore, line)
     assert lore.status().counts.memories == 0
+
+
+def test_a_line_that_is_too_long_is_refused(lore: Lore) -> None:
+    told = understood(answered(lore, Cut(b'{"verb": "status"')))["error"]
+    assert told == {"kind": "Invalid", "message": "a line has at most 16,777,216 bytes"}
 
 
 def test_what_was_done_is_not_denied_because_it_cannot_be_told(lore: Lore) -> None:
