@@ -17,6 +17,8 @@ from lore.distil.cues import MOST_WORDS, asks, cue_of
         ("preference", "Commit messages should always start with the ticket number"),
         ("preference", "You must never commit secrets to the repository"),
         ("preference", "You should not be editing files in the main checkout"),
+        ("preference", "don't edit the main workspace"),
+        ("preference", "Please do not push directly to production"),
         ("preference", "Next time, tell me if the ticket exists already"),
         ("preference", "From now on answer in German"),
         ("preference", "As a rule, we deploy on Mondays"),

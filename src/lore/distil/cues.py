@@ -53,6 +53,7 @@ class Rule:
 
 RULES: tuple[Rule, ...] = (
     Rule(type="preference", pattern=wording.ALWAYS, momentary=True),
+    Rule(type="preference", pattern=wording.GUARDING),
     Rule(type="preference", pattern=wording.LASTING, momentary=True),
     Rule(type="preference", pattern=wording.STYLING, momentary=True),
     Rule(type="preference", pattern=wording.PREFERRING),

@@ -99,6 +99,12 @@ ALWAYS = either(
     ),
 )
 """`always` and `never` before a verb that orders, or says how `we` do something."""
+GUARDING = clause("""
+    (?:please )?(?:do not|don't|stop|avoid) (?:ever |directly )?(?:edit|touch|modify|chang|commit|push|merg
+    deploy|writ|delet|overwrit)\\w*(?: [\\w`./-]+){0,4}? `?(?:main|master|prod|production|seeds|vendored
+    generated (?:code|files?))
+""")
+"""A ban on changing a place that every project guards."""
 LASTING = either(
     within(f"""
         {_MAXIM} | at all times | in all cases | (?:whenever|(?:every|each) time) (?:you|we|i)
