@@ -15,6 +15,7 @@ from lore.health import Finding
 from lore.store import about, full_text, opening
 from lore.store.connections import LARGE_LOG_BYTES, Connections
 from lore.store.index.codes import code_of
+from lore.store.snapshot import obstacle
 
 NETWORK_FILESYSTEMS = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "virtiofs", "fuse.sshfs"})
 SAMPLE = 2_000
@@ -62,8 +63,8 @@ def quick(connections: Connections) -> list[Finding]:
 
 
 def _writing(connections: Connections) -> Finding:
-    if connections.obstacle:
-        return Finding("writing", False, f"{connections.obstacle}; memories can be searched and read")
+    if why := connections.obstacle or obstacle(connections.path, ""):
+        return Finding("writing", False, f"{why}; memories can be searched and read")
     return Finding("writing", True, "the store can be written")
 
 
