@@ -84,10 +84,10 @@ def _acknowledged(connections: Connections) -> Finding:
     try:
         lost = opening.loss(connections)
     except Unavailable as error:
-        return Finding("acknowledged", False, f"could not be checked: {error}")
+        return Finding("changes", False, f"could not be checked: {error}")
     if lost is not None:
-        return Finding("acknowledged", False, opening.told_loss(lost, connections))
-    return Finding("acknowledged", True, "every acknowledged change is there")
+        return Finding("changes", False, opening.told_loss(lost, connections))
+    return Finding("changes", True, "every acknowledged change is there")
 
 
 def _guarded(name: str, look: Callable[[apsw.Connection], Finding], connection: apsw.Connection) -> Finding:

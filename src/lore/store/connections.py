@@ -81,7 +81,7 @@ class Connections:
             if not is_unwritable(self.path, error):
                 raise
             self._snapshot = Snapshot(self.path)
-            self.obstacle = obstacle(self.path, str(error))
+            self.obstacle = obstacle(self.path, f"{self.path}: {error}")
         else:
             if writer.readonly("main"):
                 self.obstacle = obstacle(self.path, f"{self.path}: the file is read-only")
