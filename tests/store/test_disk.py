@@ -41,9 +41,19 @@ def full_disk() -> Iterator[None]:
 # --- no room
 
 
-def test_a_store_that_could_only_be_read_is_written_as_soon_as_there_is_room(path: Path) -> None:
+def abandoned(path: Path, state: str) -> Path:
+    """A store with one memory, as somebody has left it."""
     with closing(SqliteStore(path)) as store:
         keep(store, "a")
+        left = shutil.copytree(path.parent, path.parent.parent / "left") / path.name
+    if state == "killed without its index":
+        left.with_name(left.name + "-shm").unlink()
+    return path if state == "closed" else left
+
+
+@pytest.mark.parametrize("state", ["closed", "killed", "killed without its index"])
+def test_a_store_that_could_only_be_read_is_written_as_soon_as_there_is_room(state: str, path: Path) -> None:
+    path = abandoned(path, state)
     with full_disk():
         store = SqliteStore(path)
         assert ids_in(store) == {"a"}
