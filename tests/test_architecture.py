@@ -13,7 +13,7 @@ SRC = ROOT / "src" / "lore"
 FILES = sorted(SRC.rglob("*.py"))
 
 FLOOR = {
-    "model": 0.0, "errors": 0.0, "version": 0.0, "environment": 0.0, "filelock": 0.0,
+    "model": 0.0, "errors": 0.0, "version": 0.0, "environment": 0.0, "filelock": 0.0, "durable": 0.0,
     "supervision": 0.5, "health": 0.5, "grams": 0.5,
     "text": 1.0, "vectors": 1.0, "clock": 1.0, "redact": 1.0, "names": 1.25, "admit": 1.25,
     "ranking": 1.5, "config": 1.5, "distil": 1.75,

@@ -42,6 +42,7 @@ class Status:
     """What a person asks first: where the data is, how much there is, whether all is well.
 
     staged_turns: how many are still to be digested. last_run: the statistics of the last consolidation.
+    warnings: what is wrong with the store, as sentences.
     """
 
     version: str
@@ -57,6 +58,7 @@ class Status:
     last_write_at: float | None
     staged_turns: int = 0
     last_run: Mapping[str, Any] | None = None
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

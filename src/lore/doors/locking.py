@@ -1,5 +1,6 @@
 """locking: one holder at a time among all processes; the system lets go of it for a process that dies."""
 
+import errno
 import os
 import time
 from collections.abc import Iterator
@@ -82,7 +83,7 @@ def retaken(path: str, file: int) -> bool:
 def held(path: str) -> bool:
     """Whether anybody holds it now. To look leaves no file behind and is in nobody's way."""
     try:
-        file = os.open(path, os.O_RDWR)
+        file = _opened_to_look(path)
     except (FileNotFoundError, NotADirectoryError):
         return False
     except OSError as error:
@@ -91,3 +92,13 @@ def held(path: str) -> bool:
         return not acquired(file, shared=True)
     finally:
         os.close(file)
+
+
+def _opened_to_look(path: str) -> int:
+    """For reading only where the file system is read-only: nobody can hold the lock there for long."""
+    try:
+        return os.open(path, os.O_RDWR)
+    except OSError as error:
+        if error.errno != errno.EROFS:
+            raise
+        return os.open(path, os.O_RDONLY)

@@ -226,8 +226,21 @@ class Relay:
             except Hung as error:
                 raise Trouble(str(error)) from error
             except OSError:
+                if (served := self._alone()) is not None:
+                    return served
                 self._helped(import_module("lore.doors.starting").start)
         raise Trouble("the daemon ends as soon as it has begun; see `lore daemon logs`")
+
+    def _alone(self) -> tuple[Line, str, dict[str, str]] | None:
+        """Of a server of our own, where no daemon can run because nothing can be written; else None."""
+        alone = import_module("lore.doors.alone")
+        if not alone.is_needed(self._place):
+            return None
+        try:
+            answer: tuple[Line, str, dict[str, str]] = alone.Alone(self._place).dial("mcp", self._fields)
+        except OSError:
+            return None
+        return answer
 
     def _helped(self, help: object) -> None:
         trouble = import_module("lore.errors").LoreError

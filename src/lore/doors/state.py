@@ -4,7 +4,7 @@ import json
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Literal
 
 from lore.health import Embedding
@@ -67,7 +67,9 @@ class State:
         """Whole or not at all: whoever reads it never sees half a file."""
         document = {"state": self.now, "pid": os.getpid(), "updated_at": int(time.time()), "mode": self.mode}
         more = {"embedding": self.embedding, "troubles": self._troubles}
-        write_whole(self._path, json.dumps(document | {name: value for name, value in more.items() if value}))
+        text = json.dumps(document | {name: value for name, value in more.items() if value})
+        with suppress(OSError):  # nobody works less because a disk is full
+            write_whole(self._path, text)
 
 
 def _shown(work: Embedding) -> dict[str, float | None]:
@@ -78,6 +80,13 @@ def _shown(work: Embedding) -> dict[str, float | None]:
 def write_whole(path: str, text: str) -> None:
     """Put a file in place at once, for its owner alone."""
     draft = f"{path}.{os.getpid()}"
-    with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-        file.write(text)
-    os.replace(draft, path)
+    try:
+        with open(
+            os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8"
+        ) as file:
+            file.write(text)
+        os.replace(draft, path)
+    except OSError:
+        with suppress(OSError):
+            os.unlink(draft)
+        raise

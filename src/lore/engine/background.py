@@ -189,6 +189,7 @@ class Background:
 
     def _step(self) -> None:
         """Embed all that waits, and at times sweep."""
+        self._store.fold_log()
         self.embed_all()
         if time.monotonic() >= self._sweep_at:
             self.sweep_on()

@@ -41,12 +41,16 @@ NAMES = uuid.UUID("7b0c6b1e-5d0f-4c55-9a5e-0d6f2f0b8c11")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ingested:
-    """What came of reading: new turns, those that had changed, new sessions; secrets by kind; bytes read."""
+    """What came of reading: new turns, those that had changed, new sessions; secrets by kind; bytes read.
+
+    passed_over: lines of which nothing is kept, because they could not be read.
+    """
 
     turns: int = 0
     changed: int = 0
     sessions: int = 0
     bytes: int = 0
+    passed_over: int = 0
     redacted: Mapping[str, int] = field(default_factory=dict)
 
     def __add__(self, other: "Ingested") -> "Ingested":
@@ -55,6 +59,7 @@ class Ingested:
             changed=self.changed + other.changed,
             sessions=self.sessions + other.sessions,
             bytes=self.bytes + other.bytes,
+            passed_over=self.passed_over + other.passed_over,
             redacted=Counter(self.redacted) + Counter(other.redacted),
         )
 
@@ -80,13 +85,14 @@ def ingest(
         with source.open(path, [_left(mark) for mark in marks if mark.source == source.name]) as transcript:
             begun = transcript.left
             keeping = _Keeping(source.name, namespace, cause, now, _last_of(admit(begun.state)))
-            before = begun.mark.offset
+            before, passed_over = begun.mark.offset, 0
             for batch in _batches(transcript):
                 left = transcript.left
                 kept = [one for one in batch if not ignored(one.folder)]
                 done = keeping.keep(kept, _bookmark(left, source.name, now), store)
-                yield replace(done, bytes=left.mark.offset - before)
-                before = left.mark.offset
+                lost = transcript.passed_over - passed_over
+                yield replace(done, bytes=left.mark.offset - before, passed_over=lost)
+                before, passed_over = left.mark.offset, passed_over + lost
     except OSError as error:
         raise Unavailable(f"{path} cannot be read: {error.strerror}") from error
 

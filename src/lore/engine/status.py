@@ -23,4 +23,5 @@ def status(*, store: Store, reader: Reader, sense: Sense, namespace: str) -> Sta
         last_write_at=store.last_write_at(),
         staged_turns=sum(one.turns for one in staged(reader, namespace)),
         last_run=next(iter(runs(reader)), None),
+        warnings=tuple(store.warnings()),
     )

@@ -345,6 +345,14 @@ class Store(ABC):
         """What the store takes on disk."""
 
     @abstractmethod
+    def warnings(self) -> list[str]:
+        """What its owner should know at once, as sentences: it can only be read, it has lost something."""
+
+    @abstractmethod
+    def fold_log(self) -> None:
+        """Give back disk space of a log that has grown large, if nobody needs it; costs next to nothing."""
+
+    @abstractmethod
     def check(self) -> list[Finding]:
         """Look at everything that could be wrong; change nothing."""
 

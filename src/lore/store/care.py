@@ -10,10 +10,12 @@ from typing import Any
 import apsw
 import numpy as np
 
+from lore.errors import Unavailable
 from lore.health import Finding
-from lore.store import about, full_text, grams
-from lore.store.connections import Connections
+from lore.store import about, full_text, grams, opening
+from lore.store.connections import LARGE_LOG_BYTES, Connections
 from lore.store.index.codes import code_of
+from lore.store.snapshot import obstacle
 
 NETWORK_FILESYSTEMS = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "virtiofs", "fuse.sshfs"})
 SAMPLE = 2_000
@@ -49,10 +51,43 @@ FULL_TEXTS = f"SELECT characters, data FROM full_text ORDER BY memory DESC LIMIT
 
 def check(connections: Connections) -> list[Finding]:
     """All findings, good and bad; a broken file still yields findings instead of an exception."""
-    findings = [_permissions(connections.path), _filesystem(connections.path)]
+    findings = [_permissions(connections.path), _filesystem(connections.path), *quick(connections)]
     with connections.alone() as connection:
         findings += [_guarded(name, look, connection) for name, look in CHECKS.items()]
     return findings
+
+
+def quick(connections: Connections) -> list[Finding]:
+    """The findings that cost next to nothing."""
+    return [_writing(connections), _log(connections), _acknowledged(connections)]
+
+
+def _writing(connections: Connections) -> Finding:
+    if why := connections.obstacle or obstacle(connections.path, ""):
+        return Finding("writing", False, f"{why}; memories can be searched and read")
+    return Finding("writing", True, "the store can be written")
+
+
+def _log(connections: Connections) -> Finding:
+    size = connections.log_bytes()
+    megabytes = f"{connections.log}: {size / 1e6:,.0f} MB"
+    if size < LARGE_LOG_BYTES or connections.fold_log():
+        return Finding(
+            "log", True, f"{connections.log_bytes() / 1e6:,.1f} MB wait to be folded into the database"
+        )
+    return Finding(
+        "log", False, f"{megabytes}, kept by a program that reads the database without an end; end it"
+    )
+
+
+def _acknowledged(connections: Connections) -> Finding:
+    try:
+        lost = opening.loss(connections)
+    except Unavailable as error:
+        return Finding("changes", False, f"could not be checked: {error}")
+    if lost is not None:
+        return Finding("changes", False, opening.told_loss(lost, connections))
+    return Finding("changes", True, "every acknowledged change is there")
 
 
 def _guarded(name: str, look: Callable[[apsw.Connection], Finding], connection: apsw.Connection) -> Finding:
@@ -113,6 +148,8 @@ def _words(connection: apsw.Connection) -> Finding:
         connection.execute("INSERT INTO words (words, rank) VALUES ('integrity-check', 1)")
     except apsw.CorruptError:
         return Finding("words", False, "the text index disagrees with the memories", repairable=True)
+    except apsw.ReadOnlyError:
+        return Finding("words", False, "the text index can only be checked where the store can be written")
     ((count,),) = connection.execute("SELECT count(*) FROM memory").fetchall()
     return Finding("words", True, f"the text index agrees with {count} memories")
 

@@ -4,6 +4,7 @@ import os
 import queue
 import random
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -11,13 +12,20 @@ from pathlib import Path
 
 import apsw
 
+from lore.durable import OWNER_FILE, make_folder, sync_folder
 from lore.errors import LoreError, Unavailable
+from lore.store.mark import Mark
+from lore.store.snapshot import Snapshot, is_unwritable, obstacle
 from lore.store.turns import Turns
 
 OLDEST_SQLITE = (3, 51, 3)
 BUSY_SECONDS = 30.0
 READERS = 4
 CACHE_KIB = 16_000
+LOG_BYTES = 16 << 20
+"""To which the write-ahead log is cut back once all of it is in the database."""
+LARGE_LOG_BYTES = 64 << 20
+"""From which on it is worth a word: somebody reads without an end, so that it cannot be folded."""
 
 SETTINGS = (
     "PRAGMA foreign_keys = ON",
@@ -25,9 +33,12 @@ SETTINGS = (
     "PRAGMA cell_size_check = ON",
     "PRAGMA temp_store = MEMORY",
     f"PRAGMA cache_size = -{CACHE_KIB}",
+    f"PRAGMA journal_size_limit = {LOG_BYTES}",
 )
 DURABLE = ("PRAGMA secure_delete = ON", "PRAGMA synchronous = FULL")
 DERIVED = ("PRAGMA secure_delete = ON", "PRAGMA synchronous = NORMAL")
+BIRTH = "SELECT applied_at FROM migration ORDER BY name LIMIT 1"
+LAST_CHANGE = "SELECT seq FROM sqlite_sequence WHERE name = 'journal'"
 
 
 class Connections:
@@ -36,14 +47,24 @@ class Connections:
     A write that is acknowledged went through the durable connection: WAL with synchronous=FULL. Writers
     of one process take turns and share commits (see `turns`); writers of several processes take turns by
     short random waits, which is fairer than SQLite's own growing ones.
+
+    obstacle: the reason why nothing can be written; empty if it can. Reading goes on then, and each write
+    tries again.
     """
 
     def __init__(self, path: Path) -> None:
         require_sqlite()
         self.path = path
-        self._turns = Turns()
+        self.log = path.with_name(path.name + "-wal")
+        self.mark = Mark(path)
+        self.obstacle = ""
+        self._turns = Turns(committed=self._committed)
         self._readers: queue.LifoQueue[apsw.Connection | None] = queue.LifoQueue()
         self._writers: dict[tuple[str, ...], apsw.Connection] = {}
+        self._opening = threading.Lock()
+        self._snapshot: Snapshot | None = None
+        self._log_file: tuple[int, int] | None = None
+        self._birth = ""
         self._closed = False
         with plainly(path):
             self._prepare()
@@ -51,11 +72,54 @@ class Connections:
             self._readers.put(None)
 
     def _prepare(self) -> None:
-        self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        """Open the file for writing; where that is impossible, for reading."""
+        self._snapshot, self.obstacle = None, ""
+        try:
+            writer = self._attach()
+        except (apsw.Error, OSError) as error:
+            self._close_writers()
+            if not is_unwritable(self.path, error):
+                raise
+            self._snapshot = Snapshot(self.path)
+            self.obstacle = obstacle(self.path, f"{self.path}: {error}")
+        else:
+            if writer.readonly("main"):
+                self.obstacle = obstacle(self.path, f"{self.path}: the file is read-only")
+        self._file, self._log_file = _identity(self.path), None
+
+    def _attach(self) -> apsw.Connection:
+        """The durable connection, which tells whether this is a database at all."""
+        make_folder(self.path.parent)
         with suppress(FileExistsError):
-            os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-        self._writer(DURABLE).execute("PRAGMA schema_version").fetchall()  # is it a database at all?
-        self._file = _identity(self.path)
+            os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, OWNER_FILE))
+            sync_folder(self.path.parent)
+        writer = self._writer(DURABLE)
+        writer.execute("PRAGMA schema_version").fetchall()
+        return writer
+
+    def _reopen(self) -> None:
+        """Try again to open the file for writing, or see it as it is now; waits for those who read.
+
+        All connections are closed before: one without locks would take those of the process with it.
+        """
+        with self._opening:
+            if not self.obstacle or self._closed:
+                return
+            for _ in range(READERS):
+                if (connection := self._readers.get()) is not None:
+                    connection.close()
+            try:
+                self._close_writers()
+                self._prepare()
+            finally:
+                for _ in range(READERS):
+                    self._readers.put(None)
+
+    def _close_writers(self) -> None:
+        while self._writers:
+            _, connection = self._writers.popitem()
+            with suppress(apsw.Error):
+                connection.close()
 
     def log_ahead(self) -> None:
         """Use a write-ahead log from now on; it changes the file, so only once that is known to be ours."""
@@ -66,8 +130,12 @@ class Connections:
                 f"{self.path} cannot be used safely: SQLite offers journal mode {mode}, not WAL"
             )
 
-    def _connect(self, settings: tuple[str, ...], flags: int) -> apsw.Connection:
-        connection = apsw.Connection(str(self.path), flags=flags, statementcachesize=200)
+    def _connect(self, settings: tuple[str, ...]) -> apsw.Connection:
+        if self._snapshot is not None:
+            connection = self._snapshot.connection()
+        else:
+            flags = apsw.SQLITE_OPEN_READWRITE
+            connection = apsw.Connection(str(self.path), flags=flags, statementcachesize=200)
         connection.set_busy_handler(_Patience())
         for setting in (*SETTINGS, *settings, *_full_fsync()):
             connection.execute(setting)
@@ -75,19 +143,24 @@ class Connections:
 
     def _writer(self, settings: tuple[str, ...]) -> apsw.Connection:
         if settings not in self._writers:
-            self._writers[settings] = self._connect(settings, apsw.SQLITE_OPEN_READWRITE)
+            self._writers[settings] = self._connect(settings)
         return self._writers[settings]
 
     @contextmanager
     def reading(self) -> Iterator[apsw.Connection]:
         """A connection to read with; others read and write meanwhile."""
         self._refuse_if_closed()
+        if self._snapshot is not None and self._snapshot.outdated:
+            with plainly(self.path):
+                self._reopen()
         connection = self._readers.get()
         try:
             with plainly(self.path):
                 if connection is None:
-                    connection = self._connect(("PRAGMA query_only = ON",), apsw.SQLITE_OPEN_READWRITE)
+                    connection = self._connect(("PRAGMA query_only = ON",))
                 yield connection
+                if self._snapshot is not None and self._snapshot.outdated:
+                    raise Unavailable(f"{self.path} was written while it was read; try again")
         finally:
             self._readers.put(connection)
 
@@ -113,6 +186,10 @@ class Connections:
     @contextmanager
     def alone(self) -> Iterator[apsw.Connection]:
         """The durable connection outside a transaction, for care-taking."""
+        if self._snapshot is not None:
+            with self.reading() as connection:
+                yield connection
+            return
         with plainly(self.path), self._turns.alone():
             self._refuse_if_closed()
             yield self._writer(DURABLE)
@@ -120,9 +197,14 @@ class Connections:
     @contextmanager
     def aside(self) -> Iterator[apsw.Connection]:
         """A connection of its own for a long read, such as a copy; nobody waits for it."""
+        if self._snapshot is not None:
+            with self.reading() as connection:
+                connection.execute("PRAGMA query_only = OFF")  # a copy is a write, if only of another file
+                yield connection
+            return
         with plainly(self.path):
             self._refuse_if_closed()
-            connection = self._connect(DURABLE, apsw.SQLITE_OPEN_READWRITE)
+            connection = self._connect(DURABLE)
             try:
                 yield connection
             finally:
@@ -130,8 +212,46 @@ class Connections:
 
     def _writable(self, settings: tuple[str, ...]) -> apsw.Connection:
         self._refuse_if_closed()
+        if self.obstacle:
+            self._reopen()
+        if self.obstacle:
+            raise Unavailable(f"{self.obstacle}; nothing was saved, but memories can be searched and read")
         self._refuse_if_replaced()
         return self._writer(settings)
+
+    def _committed(self, connection: apsw.Connection) -> None:
+        """A durable transaction is on disk: mark how far the journal is, before anybody is told."""
+        if rows := connection.execute(LAST_CHANGE).fetchall():
+            self.mark.advance(self.birth(connection), int(str(rows[0][0])))
+        if self._log_file is None:
+            with suppress(FileNotFoundError):
+                self._log_file = _identity(self.log)
+
+    def birth(self, connection: apsw.Connection) -> str:
+        """What tells this store and its copies from all others: the moment when it was made."""
+        if not self._birth:
+            ((made_at,),) = connection.execute(BIRTH).fetchall()
+            self._birth = repr(made_at)
+        return self._birth
+
+    def log_bytes(self) -> int:
+        """The size of the write-ahead log."""
+        try:
+            return self.log.stat().st_size
+        except OSError:
+            return 0
+
+    def fold_log(self) -> bool:
+        """Write a log that has grown large into the database and cut it back, unless somebody needs it."""
+        if self.log_bytes() < LARGE_LOG_BYTES or self.obstacle:
+            return True
+        with self.alone() as writer:
+            writer.set_busy_handler(None)
+            try:
+                ((busy, _, _),) = writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            finally:
+                writer.set_busy_handler(_Patience())
+        return not busy
 
     def _refuse_if_closed(self) -> None:
         if self._closed:
@@ -139,12 +259,14 @@ class Connections:
 
     def _refuse_if_replaced(self) -> None:
         """A file that was deleted or swapped under us would take writes and lose them."""
-        try:
-            same = _identity(self.path) == self._file
-        except FileNotFoundError:
-            same = False
-        if not same:
-            raise Unavailable(f"{self.path} was removed or replaced while Lore was running; restart Lore")
+        files = {self.path: self._file, self.log: self._log_file}
+        for path, identity in files.items():
+            try:
+                same = identity is None or _identity(path) == identity
+            except FileNotFoundError:
+                same = False
+            if not same:
+                raise Unavailable(f"{path} was removed or replaced while Lore was running; restart Lore")
 
     def release(self) -> None:
         """Close what is idle and can be opened again; the durable connection stays, without its cache."""
@@ -153,7 +275,8 @@ class Connections:
             self._close_idle_readers()
             if (derived := self._writers.pop(DERIVED, None)) is not None:
                 derived.close()
-            self._writer(DURABLE).execute("PRAGMA shrink_memory")
+            if self._snapshot is None:
+                self._writer(DURABLE).execute("PRAGMA shrink_memory")
 
     def _close_idle_readers(self) -> None:
         idle = []
@@ -175,9 +298,8 @@ class Connections:
                 if (connection := self._readers.get()) is not None:
                     connection.close()
                 self._readers.put(None)
-            for connection in self._writers.values():
-                with suppress(apsw.Error):
-                    connection.close()
+            self._close_writers()
+            self.mark.close()
 
 
 def require_sqlite(version: str | None = None) -> None:

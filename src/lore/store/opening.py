@@ -1,7 +1,9 @@
 """Opening: bring a file to the newest shape, or say exactly why it cannot be used."""
 
 import json
+import logging
 import os
+import re
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -9,16 +11,24 @@ from pathlib import Path
 
 import apsw
 
+from lore.durable import OWNER_FILE, make_folder, sync_file, sync_folder, write_durably
 from lore.errors import Invalid, Unavailable
 from lore.model import new_id
 from lore.store import about, grams
-from lore.store.connections import Connections, plainly
+from lore.store.connections import LAST_CHANGE, Connections, plainly
+from lore.store.mark import Level
 from lore.store.migrations import MIGRATIONS
 from lore.text import listed
 from lore.version import VERSION
 
 KNOWN_STEPS = "CREATE TABLE IF NOT EXISTS migration (name TEXT PRIMARY KEY, applied_at REAL NOT NULL) STRICT"
 KEPT_BACKUPS = 5
+PARTIAL = re.compile(r"\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.partial$")
+"""The end of the name of a copy that is not complete."""
+STALE_SECONDS = 3600.0
+"""After which nobody writes a partial copy any more: whoever began it was killed."""
+
+logger = logging.getLogger(__name__)
 
 
 def marker_of(path: Path) -> Path:
@@ -51,8 +61,13 @@ def migrate(connections: Connections, steps: dict[str, str] | None = None) -> No
     with connections.reading() as reader:
         applied = _applied(reader, connections.path)
     _refuse_newer(applied, steps, connections.path)
-    connections.log_ahead()
     missing = [name for name in steps if name not in applied]
+    if connections.obstacle:
+        if missing:
+            raise Unavailable(f"{connections.obstacle}, and Lore {VERSION} has to upgrade the file first")
+        return
+    connections.log_ahead()
+    clear_partial(backups_of(connections.path))
     if missing and applied:
         _back_up(connections, missing[0])
     for together in [[name] for name in missing] if applied else [missing]:
@@ -101,7 +116,7 @@ def _apply(writer: apsw.Connection, name: str, steps: dict[str, str], path: Path
 
 def _back_up(connections: Connections, step: str) -> None:
     folder = backups_of(connections.path)
-    folder.mkdir(exist_ok=True, mode=0o700)
+    make_folder(folder)
     stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
     copy(connections, folder / f"{connections.path.stem}-{stamp}-before-{step.split()[0]}.db")
     copies = sorted(folder.glob(f"{connections.path.stem}-*-before-*.db"))
@@ -116,19 +131,61 @@ def copy(connections: Connections, target: Path) -> None:
         raise Invalid(f"{target} is the store itself; a copy needs another name")
     partial = target.with_name(f"{target.name}.{new_id(time.time())}.partial")
     with plainly(target):
-        partial.unlink(missing_ok=True)
-        os.close(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        with connections.aside() as reader:
-            reader.execute("VACUUM INTO ?", (str(partial),))
-        partial.replace(target)
+        clear_partial(target.parent)
+        try:
+            os.close(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, OWNER_FILE))
+            with connections.aside() as reader:
+                reader.execute("VACUUM INTO ?", (str(partial),))
+            sync_file(partial)
+            partial.replace(target)
+            sync_folder(target.parent)
+        finally:
+            partial.unlink(missing_ok=True)
+
+
+def clear_partial(folder: Path) -> None:
+    """Remove copies in a folder that were never completed: each may hold every memory."""
+    with suppress(OSError):
+        for file in folder.iterdir():
+            if PARTIAL.search(file.name) and time.time() - file.stat().st_mtime > STALE_SECONDS:
+                file.unlink()
 
 
 def _mark(path: Path) -> None:
     marker = marker_of(path)
     if not marker.exists():
         text = json.dumps({"store": new_id(time.time()), "file": path.name, "version": VERSION})
-        with (
-            suppress(FileExistsError),
-            open(os.open(marker, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as f,
-        ):
-            f.write(text + "\n")
+        with plainly(marker):
+            write_durably(marker, text + "\n")
+
+
+def loss(connections: Connections) -> Level | None:
+    """The mark of a store whose journal has lost acknowledged changes; None if all are there.
+
+    The mark is read before the journal: another process may write both meanwhile.
+    """
+    with connections.reading() as reader:
+        level = connections.mark.level(connections.birth(reader))
+        rows = reader.execute(LAST_CHANGE).fetchall()
+    level = level and level.compared(int(str(rows[0][0])) if rows else 0)
+    return level if level is not None and level.lost_to else None
+
+
+def notice_loss(connections: Connections) -> None:
+    """Keep a loss on record before new changes hide it."""
+    lost = loss(connections)
+    if lost is None or connections.obstacle:
+        return
+    if connections.mark.level(lost.birth) != lost:
+        logger.warning("%s", told_loss(lost, connections))
+    connections.mark.keep(lost)
+
+
+def told_loss(lost: Level, connections: Connections) -> str:
+    """What is missing, for people, and what to do."""
+    count = lost.lost_to - lost.lost_from + 1
+    return (
+        f"{count:,} acknowledged changes (journal {lost.lost_from} to {lost.lost_to}) are missing from"
+        f" {connections.path}: its write-ahead log was damaged or removed, or an older copy was put in its"
+        f" place. Restore a newer copy if there is one; to accept the loss, delete {connections.mark.path}"
+    )

@@ -81,6 +81,7 @@ class SqliteStore(Store):
         opening.refuse_lost_file(path)
         self._connections = Connections(path)
         opening.migrate(self._connections)
+        opening.notice_loss(self._connections)
         self._meaning = Meaning(self._read, vector_store)
 
     def _read(self, statement: str, parameters: sql.Parameters | Sequence[Any]) -> list[sql.Row]:
@@ -182,6 +183,12 @@ class SqliteStore(Store):
         path = self._connections.path
         files = (path, path.with_name(path.name + "-wal"))
         return sum(file.stat().st_size for file in files if file.exists())
+
+    def warnings(self) -> list[str]:
+        return [finding.detail for finding in care.quick(self._connections) if not finding.passed]
+
+    def fold_log(self) -> None:
+        self._connections.fold_log()
 
     def check(self) -> list[Finding]:
         return care.check(self._connections)

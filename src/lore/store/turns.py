@@ -32,8 +32,14 @@ class Turns:
     its own work only. A member that waits too long commits itself, so nobody depends on who comes next.
     """
 
-    def __init__(self, longest_seconds: float = LONGEST_SECONDS) -> None:
+    def __init__(
+        self,
+        longest_seconds: float = LONGEST_SECONDS,
+        committed: Callable[[apsw.Connection], None] = lambda connection: None,
+    ) -> None:
+        """committed: is called after each commit of a group, before its members return."""
         self._longest_seconds = longest_seconds
+        self._committed = committed
         self._turn = threading.RLock()
         self._counting = threading.Lock()
         self._in_line = 0
@@ -119,6 +125,8 @@ class Turns:
                 group.connection.execute("ROLLBACK")
             group.outcome.set_exception(error)
         else:
+            with suppress(apsw.Error):  # it is committed, whatever comes of this
+                self._committed(group.connection)
             group.outcome.set_result(None)
 
     def _await(self, group: _Group) -> None:

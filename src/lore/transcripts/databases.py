@@ -80,6 +80,7 @@ class Rows:
                     break
         self._here = here
         self._mark = self._left.mark
+        self.passed_over = 0
 
     @property
     def left(self) -> Left:

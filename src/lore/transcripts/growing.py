@@ -63,6 +63,11 @@ class Transcript(Protocol):
         """Where the reading is; until the first piece came, where it was left the last time."""
         ...
 
+    @property
+    def passed_over(self) -> int:
+        """Lines or rows so far that could not be read, so that nothing of them is kept."""
+        ...
+
     def __iter__(self) -> Iterator[Sequence[Said]]:
         """What was said since, piece by piece. One may be empty, and has moved the reading all the same."""
         ...
@@ -85,6 +90,11 @@ class Lines:
         self._left = _left_off(self._path, file, known) or here
         self._growing = Growing(file, self._left.mark)
         self._reader = reader(path, self._left.state.get("reader", {}))
+        self._broken = 0
+
+    @property
+    def passed_over(self) -> int:
+        return self._broken + self._growing.too_long
 
     @property
     def left(self) -> Left:
@@ -105,6 +115,7 @@ class Lines:
         if isinstance(error, MemoryError):
             raise error  # not the line's fault: it is read another time
         if error is not None:
+            self._broken += 1
             logger.warning("%s, line %d, is passed over: %s", self._path, number, reason(error))
         return [] if error else said
 
@@ -157,6 +168,8 @@ class Growing:
         self._first = mark.first or first_print(file)
         self._offset = mark.offset
         self._lines = mark.lines
+        self.too_long = 0
+        """Lines of more than LONGEST_LINE bytes that were passed over."""
 
     @property
     def mark(self) -> Watermark:
@@ -188,6 +201,7 @@ class Growing:
             length += len(part)
             if part.endswith(b"\n"):
                 self._count(length)
+                self.too_long += 1
                 return True
         return False
 

@@ -24,7 +24,8 @@ def follow(flags: Flags, sources: Sequence[Source], since: float) -> tuple[int, 
         ignore_list = config.data_dir / IGNORE_LIST
         gathering = Gathering(lore, sources, Path.home(), of_clients(VARIABLES), ignore_list, since=since)
         total = anyio.run(_gathered, gathering, config.ingest_poll_seconds)
-        return gathering.files, total, gathering.failed
+        unseen = gathering.unseen
+        return gathering.files + len(unseen), total, unseen | gathering.failed
 
 
 async def _gathered(gathering: Gathering, every_seconds: float) -> Ingested:

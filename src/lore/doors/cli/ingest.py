@@ -62,18 +62,20 @@ def ingest(
 
     Without a PATH, all transcripts of all known clients; a folder stands for the transcripts in it. What was
     read before is not read again, but for --again, and never kept twice. A running daemon does the same by
-    itself. The exit code is 1 if a transcript cannot be read.
+    itself. The exit code is 1 if something cannot be read or kept: a folder, a transcript, a line.
     """
     flags: Flags = ctx.obj
     sources = import_module("lore.transcripts.sources")
     wanted = [sources.named(name) for name in names] or list(sources.SOURCES.values())
     after = 0.0 if since is None else moment(since, time.time(), "--since")
     left_out = waiting = 0
+    unseen: dict[str, str] = {}
     if once:
-        found = _given(paths, wanted if names else None) if paths else _found(wanted)
+        found = _given(paths, wanted if names else None, unseen) if paths else _found(wanted, unseen)
         files = [(path, source) for path, source in found if not _older(path, source, after)]
         left_out = len(found) - len(files)
         total, failed, waiting = _read(flags, files, again)
+        failed |= unseen
         count = len(files)
     elif paths or again:
         wrong = "a PATH can only be read once" if paths else "--again reads from the beginning, with --once"
@@ -83,12 +85,12 @@ def ingest(
     if as_json:
         document_read(count, total, failed, left_out=left_out)
     else:
-        show_read(count, "transcript", total, failed)
+        show_read(count + len(unseen), "transcript", total, failed)
         if left_out:
             note(f"left out: {plural(left_out, 'transcript')} not written since {since}")
         if waiting >= MANY:
             note(f"{waiting:,} memories wait to be embedded: {_who_embeds(flags)}")
-    ctx.exit(1 if failed else 0)
+    ctx.exit(1 if failed or total.passed_over else 0)
 
 
 def _read(
@@ -123,19 +125,22 @@ def _older(path: Path, source: "Source", after: float) -> bool:
     return 0 < source.written_at(path) < after
 
 
-def _found(wanted: Sequence["Source"]) -> list[tuple[Path, "Source"]]:
+def _found(wanted: Sequence["Source"], unseen: dict[str, str]) -> list[tuple[Path, "Source"]]:
+    """unseen: gets the files and folders that cannot be looked at, and why."""
     sources = import_module("lore.transcripts.sources")
     variables = of_clients(sources.VARIABLES)
-    return [(path, source) for source in wanted for path in source.files(Path.home(), variables)]
+    return [(path, source) for source in wanted for path in source.files(Path.home(), variables, unseen)]
 
 
-def _given(paths: Sequence[Path], wanted: Sequence["Source"] | None) -> list[tuple[Path, "Source"]]:
+def _given(
+    paths: Sequence[Path], wanted: Sequence["Source"] | None, unseen: dict[str, str]
+) -> list[tuple[Path, "Source"]]:
     """A folder stands for the transcripts in it; whose they are is said, or told by where they lie."""
     sources = import_module("lore.transcripts.sources")
     if wanted and len(wanted) > 1:
         raise Invalid("a PATH is of one client; give --source once")
     called = {name for source in wanted or sources.SOURCES.values() for name in source.called}
-    files = [file for path in paths for file in (_inside(path, called) if path.is_dir() else [path])]
+    files = [file for path in paths for file in (_inside(path, called, unseen) if path.is_dir() else [path])]
     return [(file, wanted[0] if wanted else _client_of(file)) for file in files]
 
 
@@ -151,5 +156,6 @@ def _client_of(file: Path) -> "Source":
     return client
 
 
-def _inside(folder: Path, called: set[str]) -> list[Path]:
-    return sorted(path for name in called for path in folder.rglob(name) if path.is_file())
+def _inside(folder: Path, called: set[str], unseen: dict[str, str]) -> list[Path]:
+    matching = import_module("lore.transcripts.finding").matching
+    return sorted(path for name in called for path in matching(folder, f"**/{name}", unseen))

@@ -119,6 +119,8 @@ def show_read(count: int, noun: str, total: "Ingested", failed: Mapping[str, str
         click.echo(f"Read {plural(count - len(failed), noun)}: {turns}, {sessions}.")
     if total.changed:
         click.echo(f"{plural(total.changed, 'turn')} had changed.")
+    if total.passed_over:
+        complain(f"{plural(total.passed_over, 'line')} could not be read and nothing of it is kept")
     for kind, count in sorted(total.redacted.items()):
         note(f"not kept: {plural(count, kind)}")
     for path, why in failed.items():

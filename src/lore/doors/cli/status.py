@@ -12,7 +12,7 @@ from lore.doors.cli.document import plain, show_document
 from lore.doors.cli.flags import Flags, json_option
 from lore.doors.cli.opening import missing_store, opened
 from lore.doors.cli.placing import place_of
-from lore.doors.cli.terminal import BEGIN, note, plural, show_rows, visible
+from lore.doors.cli.terminal import BEGIN, note, plural, show_rows, visible, warn
 from lore.doors.cli.times import embedding_left, told
 from lore.doors.looking import described, glance
 from lore.doors.verbs import Remote
@@ -43,6 +43,7 @@ def status(flags: Flags, as_json: bool) -> None:
     click.secho(f"Lore {seen.version}", bold=True)
     model = {"language model": visible(models_named(models))}
     show_rows(_rows(seen, now) | model | {"daemon": _presence(daemon)})
+    warn(seen.warnings)
     if not seen.counts.memories:
         note(BEGIN)
 

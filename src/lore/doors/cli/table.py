@@ -1,5 +1,6 @@
 """Table: a group of commands, each loaded only when it is the one that was asked for."""
 
+import errno
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -107,6 +108,12 @@ class LazyGroup(click.Group):
                 return super().invoke(ctx)
         except LoreError as error:
             raise Failure(str(error), type(error).__name__, as_json=ctx.meta[JSON]) from error
+        except OSError as error:
+            if error.errno == errno.EPIPE:
+                raise  # whoever reads the output has gone
+            where = f"{error.filename}: " if error.filename else "the answer could not be written: "
+            why = f"{where}{error.strerror or error}"
+            raise Failure(why, "Unavailable", as_json=ctx.meta[JSON]) from error
 
 
 def _wants_json(args: Sequence[str]) -> bool:

@@ -1,0 +1,115 @@
+"""Mark: the last acknowledged change of a store, in a small file beside it.
+
+The end of a write-ahead log can be lost without a trace: SQLite takes a damaged or missing one for a shorter
+one. The mark is written after a commit and before it is acknowledged, so a database whose journal ends before
+its mark has lost changes. It is not synced with each commit: it survives the death of every process, and a
+power cut only as far as the system has written it by then. It is never ahead of what the disk has promised.
+"""
+
+import os
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from lore.durable import OWNER_FILE
+
+SUFFIX = ".mark"
+VERSION = "lore-mark-1"
+LONGEST_BYTES = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """birth: which store it belongs to. seq: its last acknowledged journal entry.
+
+    lost_from, lost_to: acknowledged entries that were found missing; 0: none.
+    """
+
+    birth: str
+    seq: int
+    lost_from: int = 0
+    lost_to: int = 0
+
+    def line(self) -> bytes:
+        numbers = f"{self.seq:020} {self.lost_from:020} {self.lost_to:020}"
+        return f"{VERSION} {self.birth} {numbers}\n".encode()
+
+    @classmethod
+    def of(cls, line: bytes) -> "Level | None":
+        """None: it is torn or not a mark."""
+        parts = line.decode("ascii", "replace").split(" ")
+        if len(parts) != 5 or parts[0] != VERSION or not line.endswith(b"\n"):
+            return None
+        try:
+            seq, lost_from, lost_to = map(int, parts[2:])
+        except ValueError:
+            return None
+        return cls(parts[1], seq, lost_from, lost_to)
+
+    def compared(self, seq: int) -> "Level":
+        """With the loss, if the journal ends at `seq` and this says more; a loss that was noted stays."""
+        if seq >= self.seq:
+            return self
+        first = min(seq + 1, self.lost_from or seq + 1)
+        return Level(self.birth, seq, first, max(self.seq, self.lost_to))
+
+
+class Mark:
+    """The file of one store. It only helps to find a loss, so trouble with it keeps nobody from writing."""
+
+    def __init__(self, database: Path) -> None:
+        self.path = database.with_name(database.name + SUFFIX)
+        self._file: int | None = None
+
+    def level(self, birth: str) -> Level | None:
+        """What it says about the store of this birth; None: nothing, or it is another store's."""
+        try:
+            with open(self.path, "rb") as file:
+                level = Level.of(file.read(LONGEST_BYTES))
+        except OSError:
+            return None
+        return level if level is not None and level.birth == birth else None
+
+    def advance(self, birth: str, seq: int) -> None:
+        """After a commit: acknowledged up to `seq`. Another process may have got further."""
+        with suppress(OSError):
+            level = self._read(self._opened())
+            if level is None or level.birth != birth:
+                level = Level(birth, 0)
+            if seq > level.seq:
+                self._write(replace(level, seq=seq))
+
+    def keep(self, level: Level) -> None:
+        """Keep a level that has a loss in it, on disk."""
+        with suppress(OSError):
+            self._write(level)
+            os.fsync(self._opened())
+
+    def close(self) -> None:
+        """Sync it, and let go of it."""
+        if self._file is not None:
+            with suppress(OSError):
+                os.fsync(self._file)
+            os.close(self._file)
+            self._file = None
+
+    def _opened(self) -> int:
+        """The file, made again if somebody has removed it."""
+        if self._file is not None and not os.fstat(self._file).st_nlink:
+            os.close(self._file)
+            self._file = None
+        if self._file is None:
+            self._file = os.open(self.path, os.O_RDWR | os.O_CREAT, OWNER_FILE)
+        return self._file
+
+    def _read(self, file: int) -> Level | None:
+        os.lseek(file, 0, os.SEEK_SET)
+        return Level.of(os.read(file, LONGEST_BYTES))
+
+    def _write(self, level: Level) -> None:
+        file = self._opened()
+        line = level.line()
+        os.lseek(file, 0, os.SEEK_SET)
+        os.write(file, line)
+        if os.fstat(file).st_size != len(line):
+            os.ftruncate(file, len(line))
