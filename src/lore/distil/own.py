@@ -12,7 +12,7 @@ LONG_TURN, LONGEST_PARAGRAPH = 1_500, 500
 LONGEST_QUOTE = 60
 """Characters of a quotation within a sentence."""
 
-_TAGGED = re.compile(r"<([a-z][\w-]*)\b[^<>\n]*>.*?</\1\s*>", re.DOTALL | re.IGNORECASE)
+_TAG = re.compile(r"<(?P<name>[a-z][\w-]{0,60}+)[^<>\n]{0,500}+>", re.IGNORECASE)
 _FENCED = re.compile(r"^[ \t]*(`{3,}|~{3,}).*?(?:^[ \t]*\1|\Z)", re.DOTALL | re.MULTILINE)
 _LONG_QUOTE = re.compile(
     rf"\"[^\"\n]{{{LONGEST_QUOTE},}}\"|“[^”\n]{{{LONGEST_QUOTE},}}”|«[^»\n]{{{LONGEST_QUOTE},}}»"
@@ -61,11 +61,30 @@ def own_sentences(text: str) -> list[str]:
         return []
     if _FOR_OTHERS.search(text) or _MAIL.search(text) or is_document(text):
         return []
-    untagged = _TAGGED.sub("\n", text) if "</" in text else text
+    untagged = _untagged(text) if "</" in text else text
     plain = _ends(_FENCED.sub("\n", untagged))
     lines = (line for line in plain.splitlines() if not _foreign(line))
     marked = _LONG_QUOTE.sub(_REMOVED, "\n".join(lines))
     return [one for one in sentences_of(marked) if _REMOVED not in one and not _in_quotes(one)]
+
+
+def _untagged(text: str) -> str:
+    """Without the elements of markup; one that is not closed stays."""
+    lower = text.lower()
+    kept: list[str] = []
+    unclosed: set[str] = set()
+    end = 0
+    for tag in _TAG.finditer(text):
+        name = tag["name"].lower()
+        if tag.start() < end or name in unclosed:
+            continue
+        closing = lower.find(f"</{name}", tag.end())
+        if closing < 0:
+            unclosed.add(name)
+            continue
+        kept += [text[end : tag.start()], "\n"]
+        end = (lower.find(">", closing) + 1) or len(text)
+    return "".join([*kept, text[end:]])
 
 
 def _ends(text: str) -> str:

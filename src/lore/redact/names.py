@@ -91,7 +91,7 @@ REFERENCE = re.compile(
     r"|@(?:value|\{)|(?:vault|env|file|ssm|sops|op|arn|secret|keychain|base64|data):|enc\[",
     re.IGNORECASE,
 )
-EXPRESSION = re.compile(r"[A-Za-z_]\w{0,128}+(?:(?:\.|->|::|\?\.|!\.)[A-Za-z_]\w{0,128}+!?)+;?")
+EXPRESSION = re.compile(r"[A-Za-z_]\w{0,128}+(?:!?+(?:\.|->|::|\?\.)[A-Za-z_]\w{0,128}+)++!?+;?")
 NUMBERED = re.compile(r"[A-Za-z_]+[0-9]{0,2}")
 CAMEL = re.compile(
     r"[A-Z]?[a-z]{2,18}+(?:[A-Z][a-z]{2,18}+|Id|Db|Ok|Is|In|On|To|By|Or|No|My|Up){0,6}[0-9]{0,4}"
