@@ -412,7 +412,7 @@ def tried(found: Found, length: int = LENGTH, most: int = sys.maxsize) -> Trial:
     """The worst of the texts for a pattern; most: how many of its repetitions are tried, spread over all."""
     length = min(length, found.longest)
     short, long = (texts(found.pattern, size, most) for size in (length // STEP, length))
-    return _worst(found.run, zip(short, long, strict=True))
+    return worst(found.run, zip(short, long, strict=True))
 
 
 def tried_function(pure: Pure, length: int = LENGTH) -> Trial:
@@ -424,24 +424,25 @@ def tried_function(pure: Pure, length: int = LENGTH) -> Trial:
             *(limit for module, limit in SENTENCES.items() if pure.place.startswith(module)),
         ]
     )
-    return _worst(
+    return worst(
         pure,
         [(unit * (length // STEP // len(unit)), unit * (length // len(unit))) for unit in UNITS],
     )
 
 
-def _worst(run: Callable[[Any], None], pairs: Iterable[tuple[Any, Any]]) -> Trial:
-    worst = Trial(0.0, 0.0, "")
+def worst(run: Callable[[Any], object], pairs: Iterable[tuple[Any, Any]]) -> Trial:
+    """The trial of the worst of pairs of texts, of which the second is STEP times as long as the first."""
+    found = Trial(0.0, 0.0, "")
     for short, long in pairs:
         trial = _tried(run, short, long)
-        if (not trial.linear, trial.seconds) > (not worst.linear, worst.seconds):
-            worst = trial
-        if not worst.linear:
+        if (not trial.linear, trial.seconds) > (not found.linear, found.seconds):
+            found = trial
+        if not found.linear:
             break
-    return worst
+    return found
 
 
-def _tried(run: Callable[[Any], None], short: Any, long: Any) -> Trial:
+def _tried(run: Callable[[Any], object], short: Any, long: Any) -> Trial:
     """The first measurement that is linear, or the last of MEASUREMENTS."""
     for _ in range(MEASUREMENTS):
         trial = _measured(run, short, long)
@@ -450,7 +451,7 @@ def _tried(run: Callable[[Any], None], short: Any, long: Any) -> Trial:
     return trial
 
 
-def _measured(run: Callable[[Any], None], short: Any, long: Any) -> Trial:
+def _measured(run: Callable[[Any], object], short: Any, long: Any) -> Trial:
     seconds, growth = _seconds(run, long), 0.0
     if seconds >= HARD_SECONDS:
         growth = math.inf
@@ -460,7 +461,7 @@ def _measured(run: Callable[[Any], None], short: Any, long: Any) -> Trial:
     return Trial(seconds, growth, repr(long[:60]))
 
 
-def _seconds(run: Callable[[Any], None], text: Any) -> float:
+def _seconds(run: Callable[[Any], object], text: Any) -> float:
     """Processor time for one text; at most HARD_SECONDS."""
     began = time.process_time()
     before = signal.signal(signal.SIGVTALRM, _too_long)

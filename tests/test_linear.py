@@ -5,7 +5,8 @@ from collections.abc import Iterable
 
 import pytest
 
-from bench.patterns import Found, Pure, Trial, collected, functions, texts, tried, tried_function
+from bench.patterns import Found, Pure, Trial, collected, functions, texts, tried, tried_function, worst
+from lore import Draft, Lore
 
 MOST_REPETITIONS = 8
 """Repetitions that are tried of one pattern; `python -m bench.patterns` tries all."""
@@ -37,6 +38,12 @@ def test_functions_are_linear(function: Pure) -> None:
 def test_a_pattern_that_is_not_linear_is_found_out(bad: str) -> None:
     found = Found("bad", re.compile(bad), frozenset({"finditer"}))
     assert not tried(found).linear
+
+
+def test_a_name_of_thousands_of_words_is_looked_for_in_linear_time(lore: Lore) -> None:
+    lore.remember(Draft(content="1," * 20_000))
+    trial = worst(lambda name: lore.graph.opened([name]), [("1," * 1_250, "1," * 5_000)])
+    assert trial.linear, trial
 
 
 def test_all_kinds_of_places_are_looked_at() -> None:

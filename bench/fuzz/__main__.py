@@ -46,19 +46,22 @@ def _calls(count: int, seed: int, surfaces: tuple[str, ...], figures: dict[str, 
     figures["calls"] = {name: asdict(one) for name, one in found.items()}
     outcomes = sum((Counter(one.outcomes) for one in found.values()), Counter[str]())
     unanswered = [line for one in found.values() for line in one.unanswered]
+    exceptions = [line for one in found.values() for line in one.exceptions]
     relays = sum(one.relay_ends for one in found.values())
     daemons = sum(one.daemon_ends for one in found.values())
     calls, frames = sum(one.calls for one in found.values()), sum(one.frames for one in found.values())
     slowest = max(one.slowest for one in found.values())
     print(
         f"{calls:,} calls and {frames:,} damaged frames in {time.monotonic() - began:.0f} s:"
-        f" {len(unanswered)} unanswered, {relays} ends of the relay, {daemons} of the daemon;"
-        f" slowest {slowest:.1f} s"
+        f" {len(unanswered)} unanswered, {len(exceptions)} unforeseen errors, {relays} ends of the relay,"
+        f" {daemons} of the daemon; slowest {slowest:.1f} s"
     )
     print("  " + ", ".join(f"{name}: {number:,}" for name, number in sorted(outcomes.items())), flush=True)
     for line in unanswered[:20]:
         print(f"  unanswered: {line}")
-    return len(unanswered) + relays + daemons
+    for line in exceptions[:20]:
+        print(f"  unforeseen: {line}")
+    return len(unanswered) + len(exceptions) + relays + daemons
 
 
 def _lines(count: int, seed: int, figures: dict[str, object]) -> int:

@@ -24,6 +24,10 @@ ANSWER_SECONDS = 120.0
 """Without any answer for so long, what is open counts as unanswered."""
 FRAME_SHARE = 0.15
 """Share of damaged frames among the calls."""
+EXCEPTIONS = (0, -32603)
+"""Codes of an error that nobody has foreseen."""
+SHOWN = 300
+"""Bytes of a line that are shown."""
 LEFT_OUT = (b"cancel", b"listen", b"logging")
 """Words of frames that nobody has to answer, or that are answered when they end."""
 
@@ -36,9 +40,11 @@ class Figures:
     frames: int = 0
     outcomes: dict[str, int] = field(default_factory=dict)
     unanswered: list[str] = field(default_factory=list)
+    exceptions: list[str] = field(default_factory=list)
     relay_ends: int = 0
     daemon_ends: int = 0
     slowest: float = 0.0
+    slowest_call: str = ""
 
 
 class Fuzz:
@@ -154,10 +160,14 @@ class Fuzz:
         self._open[key] -= 1
         if not self._open[key]:
             del self._open[key]
-        began, _ = self._sent.get(key, (time.monotonic(), b""))
-        self.figures.slowest = max(self.figures.slowest, time.monotonic() - began)
+        began, line = self._sent.get(key, (time.monotonic(), b""))
+        seconds = time.monotonic() - began
+        if seconds > self.figures.slowest:
+            self.figures.slowest, self.figures.slowest_call = seconds, repr(line[:SHOWN])
         if "error" in answer:
             self._count(f"error {answer['error']['code']}")
+            if answer["error"]["code"] in EXCEPTIONS:
+                self.figures.exceptions.append(f"{answer['error']['message'][:SHOWN]}: {line[:SHOWN]!r}")
         else:
             self._count("refused" if answer["result"].get("isError") else "done")
 
@@ -165,7 +175,7 @@ class Fuzz:
         self.figures.outcomes[outcome] = self.figures.outcomes.get(outcome, 0) + 1
 
     def _give_up(self) -> None:
-        self.figures.unanswered += [repr(self._sent[key][1][:300]) for key in self._open]
+        self.figures.unanswered += [repr(self._sent[key][1][:SHOWN]) for key in self._open]
         self._open.clear()
 
     def _restart(self) -> None:

@@ -4,6 +4,7 @@ import pytest
 
 from lore import Lore, NotFound
 from lore.clock import Clock
+from lore.engine.nodes import named_bonds
 from lore.engine.observe import Subject
 from lore.engine.relate import Relation
 
@@ -104,3 +105,15 @@ def test_an_implied_end_is_shown_to_nobody_until_it_is_introduced(lore: Lore, cl
     [ghost] = lore.graph.introduce([Subject(name="Ghost")], merge=False)
     assert ghost.created
     assert [portrait.name for portrait in lore.graph.everything().portraits] == ["House", "Ghost"]
+
+
+def test_a_relation_whose_end_goes_while_the_graph_is_read_is_left_out(three: Lore) -> None:
+    """Between two reads of one call another client may delete an entity."""
+    three.graph.relate([tie("A", "B"), tie("A", "C")])
+    nodes = three.graph.everything()
+    [gone] = [portrait.entity.id for portrait in nodes.portraits if portrait.name == "B"]
+    three.forget([gone])
+    reader = three.store.reader(three.namespace)
+    named = [portrait for portrait in nodes.portraits if portrait.name == "A"]
+    kept = named_bonds([bond.link for bond in nodes.bonds], named, reader)
+    assert [(bond.source, bond.target) for bond in kept] == [("A", "C")]

@@ -19,7 +19,7 @@ from lore.engine.use import count_use
 from lore.errors import Invalid
 from lore.model import VERBATIM, Filter, Link, Memory
 from lore.store import Reader, Store
-from lore.text import label_of, preview, words
+from lore.text import LABEL_WIDTH, label_of, preview, words
 
 FOREIGN_LIMIT = 50
 """The most memories of other dialects in one answer."""
@@ -64,7 +64,7 @@ def everything(*, reader: Reader) -> Nodes:
     links = reader.links([memory.id for memory in (*entities, *foreign)], kinds=("relation",))
     portraits = [*portraits_of(shown, reader=reader), *standing_in(foreign, reader)]
     omitted = reader.count(LISTED) - len(foreign)
-    return Nodes(portraits=tuple(portraits), bonds=_named_bonds(links, portraits, reader), omitted=omitted)
+    return Nodes(portraits=tuple(portraits), bonds=named_bonds(links, portraits, reader), omitted=omitted)
 
 
 def containing(text: str, *, reader: Reader) -> Nodes:
@@ -193,7 +193,12 @@ def _called(name: str, reader: Reader, where: Filter = OTHERS) -> list[Memory]:
 
 
 def _quoting(name: str, reader: Reader, where: Filter) -> list[str]:
-    """Memories of other dialects that may have `name` as their label: its words stand in them, in order."""
+    """Memories of other dialects that may have `name` as their label: its words stand in them, in order.
+
+    A longer name is no label; to look for a phrase of thousands of words would take minutes.
+    """
+    if len(name) > LABEL_WIDTH:
+        return []
     whole = name.removesuffix("…").rstrip() or name
     phrase = whole if whole == name else whole.rpartition(" ")[0]
     if not words(phrase):
@@ -225,13 +230,20 @@ def _tells(memory: Memory, wanted: str) -> bool:
 
 def _bound(portraits: Sequence[Portrait], reader: Reader, omitted: int = 0) -> Nodes:
     links = reader.links([portrait.entity.id for portrait in portraits], kinds=("relation",))
-    return Nodes(portraits=tuple(portraits), bonds=_named_bonds(links, portraits, reader), omitted=omitted)
+    return Nodes(portraits=tuple(portraits), bonds=named_bonds(links, portraits, reader), omitted=omitted)
 
 
-def _named_bonds(links: Sequence[Link], portraits: Iterable[Portrait], reader: Reader) -> tuple[Bond, ...]:
-    """Relations in the order in which they became active, with the names of their ends."""
+def named_bonds(links: Sequence[Link], portraits: Iterable[Portrait], reader: Reader) -> tuple[Bond, ...]:
+    """Relations in the order in which they became active, with the names of their ends.
+
+    One whose end was deleted since it was read is left out.
+    """
     names = {portrait.entity.id: portrait.name for portrait in portraits}
     ends = {end for link in links for end in (link.source, link.target)} - names.keys()
     names |= names_of(reader.get(ends).values(), reader)
     in_order = sorted(links, key=lambda link: (link.updated_at, link.alias))
-    return tuple(Bond(link=li, source=names[li.source], target=names[li.target]) for li in in_order)
+    return tuple(
+        Bond(link=link, source=names[link.source], target=names[link.target])
+        for link in in_order
+        if link.source in names and link.target in names
+    )

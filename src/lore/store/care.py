@@ -72,9 +72,7 @@ def _log(connections: Connections) -> Finding:
     size = connections.log_bytes()
     megabytes = f"{connections.log}: {size / 1e6:,.0f} MB"
     if size < LARGE_LOG_BYTES or connections.fold_log():
-        return Finding(
-            "log", True, f"{connections.log_bytes() / 1e6:,.1f} MB wait to be folded into the database"
-        )
+        return Finding("log", True, "the write-ahead log is small")
     return Finding(
         "log", False, f"{megabytes}, kept by a program that reads the database without an end; end it"
     )

@@ -19,6 +19,8 @@ MARK_TOKENS = 25
 """Tokens of the mark of a text that was cut."""
 FETCH_FACTOR = 2
 """Memories that are fetched by their ids share this many times the tokens of a search's answer."""
+AROUND_TOKENS = 40
+"""What surrounds the entries of an answer: names of fields, and the note about those that are left out."""
 UPDATES = frozenset({"updates", "supersedes"})
 """Types of links whose source is newer than their target."""
 UPDATE_KINDS = ("associative", "relation", "supersedes")
@@ -71,7 +73,8 @@ def fit(
     frames = _frames(items, show, budget_tokens)
     wholes = [show(item, uncut) for item, _ in zip(items, frames, strict=False)]
     texts = [cost(whole) - frame for whole, frame in zip(wholes, frames, strict=True)]
-    share, room = _share(texts, budget_tokens - sum(frames)), budget_tokens
+    room = budget_tokens - AROUND_TOKENS
+    share = _share(texts, room - sum(frames))
     entries: list[Entry] = []
     for item, whole, size in zip(items, wholes, texts, strict=False):
         entry = whole if size <= share else _shortened(item, show, query, rest, share)
