@@ -1,0 +1,82 @@
+"""contents: all that a store knows, without ids and times, so that two runs of one work can be compared."""
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from lore.errors import LoreError
+from lore.store.sqlite import SqliteStore
+
+UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+ROWS = {
+    "memory": """SELECT alias, id, namespace, kind, type, depth, status, importance, score, confidence,
+        confidence_count, source, source_type, session, channel, trust, superseded_by, forgotten_at IS NULL,
+        forgotten_reason, flags, metadata, title, summary, context, content, project
+        FROM memory ORDER BY alias""",
+    "link": """SELECT alias, id, source, target, kind, type, weight, score, confidence, reason, active,
+        created_by FROM link ORDER BY alias""",
+    "full_text": "SELECT memory, characters, hex(data) FROM full_text ORDER BY memory",
+    "bookmark": "SELECT namespace, offset, lines, first, last FROM bookmark ORDER BY path",
+    "noted": "SELECT namespace, name FROM noted ORDER BY 1, 2",
+    "journal": "SELECT seq, verb, noun, id, before IS NULL FROM journal ORDER BY seq",
+}
+IDS = "SELECT id, 'm' || alias FROM memory UNION ALL SELECT id, 'l' || alias FROM link"
+
+
+def contents(path: Path) -> str:
+    """A digest of all canonical rows; the same for the same knowledge."""
+    connection = apsw.Connection(str(path))
+    try:
+        connection.set_busy_timeout(30_000)
+        names = {str(id): str(name) for id, name in connection.execute(IDS).fetchall()}
+        rows = {table: connection.execute(statement).fetchall() for table, statement in ROWS.items()}
+    finally:
+        connection.close()
+    plain = {table: [[_plain(cell, names) for cell in row] for row in some] for table, some in rows.items()}
+    plain["noted"].sort()
+    return hashlib.blake2b(json.dumps(plain).encode(), digest_size=12).hexdigest()
+
+
+def _plain(cell: Any, names: Mapping[str, str]) -> Any:
+    if not isinstance(cell, str):
+        return cell
+    return UUID.sub(lambda found: names.get(found[0], "?"), cell)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What was found after a bad day: `fault` is empty if all is well."""
+
+    fault: str = ""
+    digest: str = ""
+
+
+def examined(path: Path, states: list[str], acknowledged: int) -> Verdict:
+    """Open a store as its user would. states: its contents after each transaction, the first before any.
+
+    The acknowledged ones must be there, the next one may be; nothing else.
+    """
+    try:
+        store = SqliteStore(path)
+    except LoreError as error:
+        return Verdict(f"refused: {error}")
+    try:
+        findings = [finding for finding in store.check() if not finding.passed]
+        digest = contents(path)
+    except (LoreError, apsw.Error) as error:
+        return Verdict(f"unreadable: {error}")
+    finally:
+        store.close()
+    if digest not in states[acknowledged : acknowledged + 2]:
+        kind = "lost" if digest in states[:acknowledged] else "torn"
+        return Verdict(f"{kind}: {acknowledged} acknowledged of {len(states) - 1}", digest)
+    if findings:
+        told = "; ".join(f"{finding.check}: {finding.detail}" for finding in findings)
+        return Verdict(f"unsound: {told}", digest)
+    return Verdict(digest=digest)

@@ -1,0 +1,87 @@
+"""work: run an operation on a copy of its store, and note how far it was whenever something was written."""
+
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import apsw
+
+from bench.disks.contents import contents
+from bench.disks.layer import Layer, Record
+from bench.disks.operations import Operation, opened
+from lore.store import connections
+from lore.store.sqlite import SqliteStore
+
+SYNCHRONOUS = ("FULL", "NORMAL", "OFF")
+
+
+def weaken(synchronous: str) -> None:
+    """Have the durable connection of this process sync less than Lore ships: a bench must notice that."""
+    connections.DURABLE = ("PRAGMA secure_delete = ON", f"PRAGMA synchronous = {synchronous}")
+
+
+def copied(base: Path, target: Path) -> Path:
+    """A copy of a store in a folder of its own."""
+    shutil.rmtree(target, ignore_errors=True)
+    shutil.copytree(base, target)
+    return target
+
+
+@dataclass(slots=True)
+class Trace:
+    """One run without any fault. states: the contents before and after each transaction.
+
+    commits: how many records there were when each transaction was acknowledged. calls: of the file layer.
+    """
+
+    calls: int = 0
+    records: list[Record] = field(default_factory=list)
+    commits: list[int] = field(default_factory=list)
+    states: list[str] = field(default_factory=list)
+
+    def acknowledged(self, records: int) -> int:
+        """How many transactions were acknowledged before so many records."""
+        return sum(commit <= records for commit in self.commits)
+
+
+def run(operation: Operation, folder: Path, files: Path, committed: Callable[[], None]) -> None:
+    """Open the store, do it, close the store. committed: is called after each durable transaction."""
+    with opened(folder) as lore:
+        assert isinstance(lore.store, SqliteStore)
+        turns = lore.store._connections._turns
+        marked = turns._committed
+
+        def told(connection: apsw.Connection) -> None:
+            marked(connection)
+            committed()
+
+        turns._committed = told
+        operation.run(lore, files)
+
+
+def traced(operation: Operation, layer: Layer, bases: Path, target: Path) -> Trace:
+    """Run it once, with everything recorded."""
+    trace = Trace()
+    copied(bases / operation.base, target)
+    trace.states.append(_beginning(bases / operation.base, target.with_name("beginning")))
+
+    def committed() -> None:
+        calls, before, layer.before = layer.calls, layer.before, None
+        trace.commits.append(len(layer.records))
+        trace.states.append(contents(target / "memory.db"))
+        layer.calls, layer.before = calls, before
+
+    layer.watch(target)
+    run(operation, target, bases / "files", committed)
+    trace.records, trace.calls = layer.records, layer.calls
+    layer.watch(None)
+    return trace
+
+
+def _beginning(base: Path, target: Path) -> str:
+    """The contents once the store was opened, and upgraded if it was old."""
+    copied(base, target)
+    with opened(target):
+        pass
+    return contents(target / "memory.db")
