@@ -267,6 +267,9 @@ def test_a_partial_policy_has_the_other_signals_in_proportion() -> None:
     assert part.evidence["wording"] == pytest.approx(share * total)
 
 
+NOON = 1_700_000_000
+
+
 def test_digest_keeps_a_rule_and_finds_it_in_the_gold(tmp_path: Path) -> None:
     said = [
         ("user", "Never push to the release branch of the ferry project."),
@@ -275,7 +278,15 @@ def test_digest_keeps_a_rule_and_finds_it_in_the_gold(tmp_path: Path) -> None:
         ("assistant", "I've updated the parser and all tests pass now."),
     ]
     turns = [
-        {"id": f"s1:{at}", "text": text, "group": "g", "speaker": who, "session": "s1", "seq": at, "time": at}
+        {
+            "id": f"s1:{at}",
+            "text": text,
+            "group": "g",
+            "speaker": who,
+            "session": "s1",
+            "seq": at,
+            "time": NOON + at,
+        }
         for at, (who, text) in enumerate(said)
     ]
     (tmp_path / "corpus.jsonl").write_text("".join(json.dumps(turn) + "\n" for turn in turns))

@@ -230,15 +230,12 @@ def test_a_line_that_is_too_long_is_refused(lore: Lore) -> None:
     assert told == {"kind": "Invalid", "message": "a line has at most 16,777,216 bytes"}
 
 
-def test_what_was_done_is_not_denied_because_it_cannot_be_told(lore: Lore) -> None:
+def test_a_value_that_is_nested_too_deeply_is_refused_and_nothing_is_stored(lore: Lore) -> None:
     nested = b'{"a":' * 600 + b"1" + b"}" * 600
     draft = b'{"": "Draft", "content": "x", "metadata": ' + nested + b"}"
     told = understood(answered(lore, b'{"verb": "remember", "arguments": [' + draft + b"]}"))["error"]
-    assert told == {
-        "kind": "Unavailable",
-        "message": "it was done, but the answer is nested too deeply to be told",
-    }
-    assert lore.status().counts.memories == 1
+    assert told == {"kind": "Invalid", "message": "this is nested too deeply"}
+    assert lore.status().counts.memories == 0
 
 
 together = settings(

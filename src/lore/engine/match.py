@@ -23,6 +23,8 @@ STEEPNESS = 8.0
 """How fast a match gets weaker behind the best one: by a factor e for each eighth of evidence."""
 WORDS_IN_COMPANY = 0.7
 """What all words of a question count for in the match of a conversation."""
+DENSITY = 0.15
+"""How much of the wording of a memory depends on how often and how densely it has the words (BM25)."""
 FURTHER_OF_CONVERSATION = 0.5
 """The factor on the score of each further hit of one conversation, where the asker goes on with something."""
 PROPORTIONAL = ("relevance", "quality", "use")
@@ -123,7 +125,7 @@ def find(question: Question, reader: Reader, sense: Sense) -> Candidates:
     likeness = {id: sense.likeness(cosine) for id, cosine in (near | rest).items()}
     meaning = evidence.standing(likeness, evidence.UNLIKE)
     texts = {memory.id: f"{memory.title}\n{memory.content}".lower() for memory in memories}
-    wording = {} if policy.formula else coverage(reader.information(terms(question.text)), texts)
+    wording = {} if policy.formula else _wording(question.text, texts, words, reader)
     candidates = Candidates(
         question=question,
         memories=memories,
@@ -136,6 +138,15 @@ def find(question: Question, reader: Reader, sense: Sense) -> Candidates:
         ranks={name: fuse.by_rank(ids) for name, ids in lists.items()},
     )
     return candidates if policy.formula else replace(candidates, around=_around(candidates, names, reader))
+
+
+def _wording(
+    question: str, texts: Mapping[str, str], strengths: Mapping[str, float], reader: Reader
+) -> dict[str, float]:
+    """The share of the question that each text covers; of equal shares the denser text has a little more."""
+    covered = coverage(reader.information(terms(question)), texts)
+    dense = fuse.relative_to_best(strengths)
+    return {id: share * (1 - DENSITY + DENSITY * dense.get(id, 0.0)) for id, share in covered.items()}
 
 
 def _around(candidates: Candidates, names: Sequence[str], reader: Reader) -> dict[str, Mapping[str, float]]:
