@@ -180,10 +180,8 @@ class Cutting:
         return there
 
 
-def measure(names: Sequence[str], cuts: int, seed: int, folder: Path) -> dict[str, Any]:
-    """All cuts, spread over the operations."""
-    layer = Layer()
-    prepare(folder / "bases")
+def measure(names: Sequence[str], cuts: int, seed: int, folder: Path, layer: Layer) -> dict[str, Any]:
+    """All cuts, spread over the operations. folder: has the stores to begin with in `bases`."""
     chance = random.Random(seed)
     faults: Counter[str] = Counter()
     told: list[str] = []
@@ -221,7 +219,8 @@ def main() -> None:
     options = _options()
     weaken(options.synchronous)
     with tempfile.TemporaryDirectory() as folder:
-        report = measure(options.operations, options.cuts, options.seed, Path(folder))
+        prepare(Path(folder) / "bases")
+        report = measure(options.operations, options.cuts, options.seed, Path(folder), Layer())
     report |= {"synchronous": options.synchronous, "seed": options.seed}
     if options.json:
         options.json.write_text(json.dumps(report, indent=2) + "\n")

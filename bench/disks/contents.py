@@ -13,7 +13,8 @@ import apsw
 from lore.errors import LoreError
 from lore.store.sqlite import SqliteStore
 
-UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\b[0-9a-f]{16}\b")
+"""An id, or a digest of ids."""
 ROWS = {
     "memory": """SELECT alias, id, namespace, kind, type, depth, status, importance, score, confidence,
         confidence_count, source, source_type, session, channel, trust, superseded_by, forgotten_at IS NULL,

@@ -31,8 +31,8 @@ class Record:
 class Layer(apsw.VFS):
     """The default layer of this process from now on. Files outside of `folder` are left alone.
 
-    calls: how many calls there were since `watch`. before: is called with the kind and number of each call,
-    and may raise.
+    calls, kinds: how many calls there were since `watch`, and of which kind. before: is called with the kind
+    and the number of each call, and may raise.
     """
 
     def __init__(self) -> None:
@@ -40,13 +40,14 @@ class Layer(apsw.VFS):
         self.folder = ""
         self.records: list[Record] = []
         self.calls = 0
+        self.kinds: list[str] = []
         self.before: Callable[[str, int], None] | None = None
         self._mark = b""
 
     def watch(self, folder: Path | None, before: Callable[[str, int], None] | None = None) -> None:
         """Begin anew with the files of one folder; None: look at nothing."""
         self.folder = f"{folder}/" if folder else ""
-        self.records, self.calls, self._mark = [], 0, b""
+        self.records, self.calls, self.kinds, self._mark = [], 0, [], b""
         self.before = before
 
     def met(self, kind: str, path: str) -> bool:
@@ -54,6 +55,7 @@ class Layer(apsw.VFS):
         if not self.folder or not path.startswith(self.folder):
             return False
         self.calls += 1
+        self.kinds.append(kind)
         if self.before is not None:
             self.before(kind, self.calls)
         return True

@@ -28,6 +28,8 @@ from lore.transcripts.sources import SOURCES
 START = 1_790_000_000.0
 TURNS = 210
 """Of a transcript: more than are kept in one transaction."""
+LOG_BYTES = 4_300_000
+"""Of the log of a killed process: more than SQLite leaves there if it can help it."""
 OLD_STEP = "0006"
 OLD_ROW = """
     INSERT INTO memory SELECT NULL, '{id}', 'shared', 'turn', '', 0, '', 0.5, 5.0, NULL, 0, 'codex',
@@ -136,11 +138,14 @@ def _leave_dirty(plain: Path, dirty: Path) -> None:
     working = plain.with_name("working")
     shutil.copytree(plain, working)
     with opened(working, START + 3600.0) as lore:
+        id = the(lore, "deploy key")
         reader = apsw.Connection(str(working / "memory.db"))
         reader.execute("BEGIN")
         reader.execute("SELECT count(*) FROM memory").fetchall()
-        for number in range(40):
-            lore.remember(Draft(content=f"Number {number} " + "of many words in the log " * 800))
+        number = 0
+        while (working / "memory.db-wal").stat().st_size < LOG_BYTES:
+            number += 1
+            lore.revise(Revision(id=id, content=f"It has been in {number} places."))
         shutil.copytree(working, dirty, ignore=shutil.ignore_patterns("*-shm"))
         reader.close()
     shutil.rmtree(working)
@@ -164,11 +169,15 @@ def _make_old(folder: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """Something that is done to a store between opening and closing it. base: the store to begin with."""
+    """Something that is done to a store between opening and closing it. base: the store to begin with.
+
+    repeatable: where one of its transactions fails, it ends, so that the same states come in the same order.
+    """
 
     name: str
     base: str
     run: Callable[[Lore, Path], object]
+    repeatable: bool = True
 
 
 def _split(lore: Lore, files: Path) -> object:
@@ -203,6 +212,12 @@ def _ingest_grown(lore: Lore, files: Path) -> object:
     grown.parent.mkdir(exist_ok=True)
     shutil.copyfile(files / "grown.jsonl", grown)
     return list(lore.ingest(grown, SOURCES["claude-code"]))
+
+
+def _embed(lore: Lore, files: Path) -> object:
+    lore.remember_all([Draft(content=f"Waits to be embedded, {number}.") for number in range(5)])
+    lore.settle()
+    return None
 
 
 def _write_often(lore: Lore, files: Path) -> object:
@@ -271,7 +286,7 @@ OPERATIONS = {
         Operation("consolidate", "plain", lambda lore, files: sleep(lore)),
         Operation("search", "plain", lambda lore, files: lore.search(Query(text="ferry"))),
         Operation("read", "plain", lambda lore, files: lore.read(the(lore, "deploy key"))),
-        Operation("embed", "dirty", lambda lore, files: lore.settle()),
+        Operation("embed", "plain", _embed),
         Operation("rebuild", "plain", lambda lore, files: lore.rebuild()),
         Operation("back up", "plain", lambda lore, files: lore.backup(files.parent / "copy.db")),
     )

@@ -1,7 +1,8 @@
 """work: run an operation on a copy of its store, and note how far it was whenever something was written."""
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import apsw
 from bench.disks.contents import contents
 from bench.disks.layer import Layer, Record
 from bench.disks.operations import Operation, opened
+from lore import Lore
 from lore.store import connections
 from lore.store.sqlite import SqliteStore
 
@@ -32,10 +34,11 @@ def copied(base: Path, target: Path) -> Path:
 class Trace:
     """One run without any fault. states: the contents before and after each transaction.
 
-    commits: how many records there were when each transaction was acknowledged. calls: of the file layer.
+    commits: how many records there were when each transaction was acknowledged. calls: the kinds of all calls
+    of the file layer.
     """
 
-    calls: int = 0
+    calls: list[str] = field(default_factory=list)
     records: list[Record] = field(default_factory=list)
     commits: list[int] = field(default_factory=list)
     states: list[str] = field(default_factory=list)
@@ -45,18 +48,27 @@ class Trace:
         return sum(commit <= records for commit in self.commits)
 
 
+@contextmanager
+def following(lore: Lore, committed: Callable[[], None]) -> Iterator[None]:
+    """committed: is called after each durable transaction of the block."""
+    assert isinstance(lore.store, SqliteStore)
+    turns = lore.store._connections._turns
+    marked = turns._committed
+
+    def told(connection: apsw.Connection) -> None:
+        marked(connection)
+        committed()
+
+    turns._committed = told
+    try:
+        yield
+    finally:
+        turns._committed = marked
+
+
 def run(operation: Operation, folder: Path, files: Path, committed: Callable[[], None]) -> None:
-    """Open the store, do it, close the store. committed: is called after each durable transaction."""
-    with opened(folder) as lore:
-        assert isinstance(lore.store, SqliteStore)
-        turns = lore.store._connections._turns
-        marked = turns._committed
-
-        def told(connection: apsw.Connection) -> None:
-            marked(connection)
-            committed()
-
-        turns._committed = told
+    """Open the store, do it, close the store."""
+    with opened(folder) as lore, following(lore, committed):
         operation.run(lore, files)
 
 
@@ -67,14 +79,14 @@ def traced(operation: Operation, layer: Layer, bases: Path, target: Path) -> Tra
     trace.states.append(_beginning(bases / operation.base, target.with_name("beginning")))
 
     def committed() -> None:
-        calls, before, layer.before = layer.calls, layer.before, None
+        calls, kinds = layer.calls, list(layer.kinds)
         trace.commits.append(len(layer.records))
         trace.states.append(contents(target / "memory.db"))
-        layer.calls, layer.before = calls, before
+        layer.calls, layer.kinds = calls, kinds
 
     layer.watch(target)
     run(operation, target, bases / "files", committed)
-    trace.records, trace.calls = layer.records, layer.calls
+    trace.records, trace.calls = layer.records, layer.kinds
     layer.watch(None)
     return trace
 

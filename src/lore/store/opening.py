@@ -183,9 +183,9 @@ def notice_loss(connections: Connections) -> None:
 
 def told_loss(lost: Level, connections: Connections) -> str:
     """What is missing, for people, and what to do."""
-    count = lost.lost_to - lost.lost_from + 1
+    count, path = lost.lost_to - lost.lost_from + 1, connections.path
     return (
-        f"{count:,} acknowledged changes (journal {lost.lost_from} to {lost.lost_to}) are missing from"
-        f" {connections.path}: its write-ahead log was damaged or removed, or an older copy was put in its"
+        f"acknowledged changes are missing from {path} (journal {lost.lost_from} to {lost.lost_to},"
+        f" {count:,} in all): its write-ahead log was damaged or removed, or an older copy was put in its"
         f" place. Restore a newer copy if there is one; to accept the loss, delete {connections.mark.path}"
     )

@@ -10,7 +10,7 @@ from typing import Any
 
 import apsw
 
-from lore.errors import Unavailable
+from lore.errors import LoreError, Unavailable
 from lore.filelock import acquired
 from lore.health import Finding, Scrubbed
 from lore.model import TURN, VERBATIM, Cause
@@ -80,8 +80,12 @@ class SqliteStore(Store):
     def __init__(self, path: Path, vector_store: str = "builtin") -> None:
         opening.refuse_lost_file(path)
         self._connections = Connections(path)
-        opening.migrate(self._connections)
-        opening.notice_loss(self._connections)
+        try:
+            opening.migrate(self._connections)
+            opening.notice_loss(self._connections)
+        except LoreError:
+            self._connections.close()
+            raise
         self._meaning = Meaning(self._read, vector_store)
 
     def _read(self, statement: str, parameters: sql.Parameters | Sequence[Any]) -> list[sql.Row]:
