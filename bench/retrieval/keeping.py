@@ -1,6 +1,7 @@
 """Keeping: a group's items go into a Lore as a user's would, and what is found is traced back to them."""
 
 import json
+import shutil
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,6 +16,8 @@ from lore.connecting import wire
 from lore.model import Hit
 from lore.ranking.policy import Policy
 
+COMPLETE = "complete"
+"""A file that marks a store with all of its group, embedded; one without it was left in the middle."""
 MANY = 100
 """How many hits are asked for: several of them may be of one item."""
 
@@ -107,7 +110,11 @@ def keep(
 
     policies: that it can be asked by, besides Lore's own. reference: rank by the published formulas.
     """
-    fresh = not (folder / "memory.db").exists()
+    complete = folder / COMPLETE
+    fresh = not complete.exists()
+    if fresh:
+        shutil.rmtree(folder)
+        folder.mkdir()
     clock = Calendar()
     ranking = "reference" if reference else "lore"
     settings = Config(data_dir=folder, embedding_model=model, llm_backend="none", ranking=ranking)
@@ -128,6 +135,7 @@ def keep(
                 pass
     if fresh:
         lore.settle()
+        complete.touch()
     sessions = {session: min(item.seq for item in items) for session, items in by_session.items()}
     return Kept(lore, settings, clock, by_place, sessions, time.perf_counter() - began if fresh else 0.0)
 

@@ -19,12 +19,16 @@ from lore.vectors import Vector
 
 LINKED_FROM = 5
 """From how many of the first candidates links are followed where they count."""
+BESIDE = 20
+"""Of how many of the first found by meaning, and by words, the turns before and after are candidates too."""
 STEEPNESS = 8.0
 """How fast a match gets weaker behind the best one: by a factor e for each eighth of evidence."""
 WORDS_IN_COMPANY = 0.7
 """What all words of a question count for in the match of a conversation."""
-DENSITY = 0.15
+DENSITY = 0.5
 """How much of the wording of a memory depends on how often and how densely it has the words (BM25)."""
+LENGTH_ALONE = 0.4
+"""What the length of a memory counts for that does not fit the question at all; all of it where it fits."""
 FURTHER_OF_CONVERSATION = 0.5
 """The factor on the score of each further hit of one conversation, where the asker goes on with something."""
 PROPORTIONAL = ("relevance", "quality", "use")
@@ -86,10 +90,14 @@ class Candidates:
 
     def evidence_of(self, memory: Memory) -> dict[str, float]:
         """The signals that tell how well a memory matches."""
+        meaning, wording = self.meaning.get(memory.id, 0.0), self.wording.get(memory.id, 0.0)
+        signs = evidence.signs(self.parsed, memory)
+        fits = min(max((meaning + wording) / 2, 0.0), 1 - LENGTH_ALONE)
         return {
-            "meaning": self.meaning.get(memory.id, 0.0),
-            "wording": self.wording.get(memory.id, 0.0),
-            **evidence.signs(self.parsed, memory),
+            **signs,
+            "meaning": meaning,
+            "wording": wording,
+            "fullness": signs["fullness"] * (LENGTH_ALONE + fits),
             **{name: by.get(memory.id, 0.0) for name, by in self.around.items()},
         }
 
@@ -118,7 +126,8 @@ def find(question: Question, reader: Reader, sense: Sense) -> Candidates:
     lists = {"words_rank": list(words)}
     lists |= {} if vector is None else {"meaning_rank": likely}
     lists |= {"links_rank": list(linked)} if linked else {}
-    chosen = list(dict.fromkeys([*near, *words, *linked, *(where.ids or ())]))
+    beside = [] if policy.formula else _beside([list(near), list(words)], reader)
+    chosen = list(dict.fromkeys([*near, *words, *linked, *beside, *(where.ids or ())]))
     memories = reader.select(replace(where, ids=tuple(chosen)), len(chosen))
     unmeasured = [memory.id for memory in memories if memory.id not in near]
     rest = {} if vector is None or not unmeasured else reader.cosines(vector, sense.model, unmeasured)
@@ -184,6 +193,13 @@ def _linked(lists: list[list[str]], question: Question, reader: Reader) -> dict[
     }
 
 
+def _beside(lists: Sequence[Sequence[str]], reader: Reader) -> list[str]:
+    """The turns before and after the first of these lists: an answer stands beside what it answers."""
+    first = {id for ids in lists for id in ids[:BESIDE]}
+    links = reader.links(first, kinds=("temporal",))
+    return sorted({end for link in links for end in (link.source, link.target)} - first)
+
+
 def edges_around(seeds: Iterable[str], reader: Reader, steps: int) -> list[tuple[str, str, float]]:
     """The associative links and relations within this many steps from the seeds."""
     seen: set[str] = set()
@@ -221,7 +237,8 @@ def weigh(hits: Sequence[Hit], candidates: Candidates, certainty: float) -> list
     questions: the best hit matches that well, the others less, by how far their evidence is behind.
     """
     best = hits[0].score if hits else 0.0
-    weighed = [_weighed(hit, certainty * _share(hit, best), candidates, certainty) for hit in hits]
+    share = _by_walk if hits and "walk" in hits[0].signals else _by_evidence
+    weighed = [_weighed(hit, certainty * share(hit, best), candidates, certainty) for hit in hits]
     weighed.sort(key=_best_first)
     return sorted(_broad(weighed), key=_best_first) if candidates.parsed.goes_on else weighed
 
@@ -243,11 +260,14 @@ def _broad(hits: Sequence[Hit]) -> Iterator[Hit]:
         yield replace(hit, score=factor * hit.score, signals=signals)
 
 
-def _share(hit: Hit, best: float) -> float:
-    """The match of a hit, relative to that of the best. The evidence of a walk is a share already."""
-    if "walk" in hit.signals:
-        return max(0.0, hit.score) / best
+def _by_evidence(hit: Hit, best: float) -> float:
+    """The match of a hit, relative to that of the best."""
     return math.exp(STEEPNESS * (hit.score - best))
+
+
+def _by_walk(hit: Hit, best: float) -> float:
+    """The same where a walk decided: its evidence is a share already."""
+    return max(0.0, hit.score) / best
 
 
 def _weighed(hit: Hit, match: float, candidates: Candidates, certainty: float) -> Hit:

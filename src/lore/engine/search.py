@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
+from lore.engine.bridge import bridged
 from lore.engine.deepen import deepened
 from lore.engine.match import Candidates, Question, by_evidence, find, weigh
 from lore.engine.once import each_once
@@ -61,7 +62,8 @@ def search(
     seen = spoken(ranked, policy)
     if query.deep:
         walked = deepened(seen, query, vector, policy=policy, reader=reader, sense=sense, now=now)
-        seen = spoken(walked, policy)
+        second = bridged(walked, query, policy=policy, reader=reader, sense=sense, now=now)
+        seen = spoken(second, policy)
     if not policy.formula:
         seen = weigh(seen, candidates, certainty)
     if certainty < LEAST and query.where.ids is None:

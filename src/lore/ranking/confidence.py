@@ -35,7 +35,8 @@ UNDECIDED = 0.3
 user may matter, where hits have no vectors yet, and for a question without a word worth looking up."""
 _ADVICE = re.compile(
     r"\b(?:recommend\w*|suggest\w*|advice|advise|ideas?|options?|tips?|ways? to|what are some|help me"
-    r"|plan(?:ning)?|should i|for me)\b",
+    r"|plan(?:ning)?|(?:should|where can|how can) i|for me|considering|looking (?:for|to)"
+    r"|what['’]?s (?:a|the) (?:good|best))\b",
     re.IGNORECASE,
 )
 _NAME = re.compile(r"(?<![.!?] )(?<!\A)\b[A-Z][\w-]+")

@@ -10,14 +10,14 @@ from lore.text import listed
 EVIDENCE: Mapping[str, float] = MappingProxyType(
     {
         "company": 0.185,
-        "meaning": 0.161,
+        "meaning": 0.18,
         "nearby": 0.137,
         "wording": 0.113,
-        "recent": 0.078,
-        "when": 0.07,
-        "fullness": 0.078,
-        "speaker": 0.030,
-        "tells": 0.019,
+        "recent": 0.05,
+        "when": 0.08,
+        "fullness": 0.1,
+        "speaker": 0.03,
+        "tells": 0.03,
         "exact": 0.4,
     }
 )

@@ -69,10 +69,11 @@ def information(terms: Sequence[str], rows: Callable[..., list[Row]]) -> dict[st
     """How much each term tells: the logarithm of how rare it is in the store, in nats."""
     [[stored]] = rows("SELECT coalesce(max(alias), 0) FROM memory")
     found: dict[str, float] = {}
-    for term in terms:
-        index = GRAMS if unspaced(term) else WORDS
-        [[_, count]] = rows(OCCURRENCES.format(index=index), terms=json.dumps(asked(index, [term])))
-        found[term] = math.log1p(stored / max(UNSEEN, count))
+    for index in (WORDS, GRAMS):
+        own = [term for term in terms if (index == GRAMS) == unspaced(term)]
+        counted = rows(OCCURRENCES.format(index=index), terms=json.dumps(asked(index, own))) if own else []
+        for term, (_, count) in zip(own, counted, strict=True):
+            found[term] = math.log1p(stored / max(UNSEEN, count))
     return found
 
 
