@@ -54,6 +54,11 @@ def test_killed_writers_lose_nothing() -> None:
     assert "lost 0, twice 0" in run("bench.kill", "--kills", "2")
 
 
+def test_io_errors_leave_nothing_half_and_no_damaged_index() -> None:
+    shown = run("bench.faults", "--operations", "scrub", "--kinds", "error once", "--every", "8")
+    assert "1 operations: 0 failed" in shown
+
+
 def clients(part: str, report: Path, *arguments: str) -> Any:
     run("bench.clients", part, "--model", "hash", "--alone", "--json", str(report), *arguments)
     return json.loads(report.read_text())[part]
