@@ -329,3 +329,14 @@ def test_secrets_are_told_from_harmless_text(tmp_path: Path) -> None:
     parts = json.loads(report.read_text())["parts"]
     assert parts["named"]["recall"] >= 0.99
     assert parts["all"]["precision"] >= 0.98
+
+
+def test_soak_samples_the_daemon_under_a_load_that_fails_nowhere(tmp_path: Path) -> None:
+    report = tmp_path / "soak.json"
+    small = ("--minutes", "0.1", "--intervals", "2", "--clients", "2", "--calls-per-second", "20")
+    run("bench.soak", *small, "--model", "hash", "--json", str(report))
+    figures = json.loads(report.read_text())
+    assert figures["failures"] == []
+    assert len(figures["samples"]) == 2
+    for sample in [*figures["samples"], *figures["fresh"]]:
+        assert min(sample[name] for name in ("memories", "calls", "resident_mb", "descriptors")) > 0
