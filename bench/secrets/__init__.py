@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from bench.secrets import harmless, named, tokens
+from bench.secrets.later import LATER
 
 AROUND = (
     "The harbour master wrote {} on the wall.",
@@ -34,6 +35,15 @@ class Sample:
 def positives() -> list[Sample]:
     """Texts with one secret each."""
     return list(dict.fromkeys([*_tokens(random.Random(SEED)), *_named(random.Random(SEED + 1))]))
+
+
+def later() -> list[Sample]:
+    """Named secrets of kinds that were written after the rules."""
+    chance = random.Random(SEED + 3)
+    secrets = [(template, maker(chance)) for template, maker in LATER for _ in range(PER_TEMPLATE)]
+    return [
+        Sample(template.format(secret), secret, "later kinds", named=True) for template, secret in secrets
+    ]
 
 
 def negatives() -> list[Sample]:
