@@ -1,11 +1,10 @@
 """How well are secrets told from harmless text: a labelled set, made by a fixed seed."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from bench.secrets import harmless, named, tokens
-from bench.secrets.later import LATER
 
 AROUND = (
     "The harbour master wrote {} on the wall.",
@@ -37,13 +36,11 @@ def positives() -> list[Sample]:
     return list(dict.fromkeys([*_tokens(random.Random(SEED)), *_named(random.Random(SEED + 1))]))
 
 
-def later() -> list[Sample]:
+def later(templates: Sequence[named.Template]) -> list[Sample]:
     """Named secrets of kinds that were written after the rules."""
     chance = random.Random(SEED + 3)
-    secrets = [(template, maker(chance)) for template, maker in LATER for _ in range(PER_TEMPLATE)]
-    return [
-        Sample(template.format(secret), secret, "later kinds", named=True) for template, secret in secrets
-    ]
+    secrets = [(template, maker(chance)) for template, maker in templates for _ in range(PER_TEMPLATE)]
+    return [Sample(template.format(secret), secret, "later", named=True) for template, secret in secrets]
 
 
 def negatives() -> list[Sample]:
