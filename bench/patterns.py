@@ -221,11 +221,8 @@ def _flags(call: ast.Call) -> int:
 
 
 # --- texts that hurt
-def texts(pattern: "re.Pattern[Any]", length: int, most: int = sys.maxsize) -> list[Any]:
-    """Texts of about `length` characters that drive the repetitions of a pattern, each with two bad ends.
-
-    most: how many of the repetitions are driven, spread over all.
-    """
+def texts(pattern: "re.Pattern[Any]", length: int) -> list[Any]:
+    """Texts of about `length` characters that drive the repetitions of a pattern, each with two bad ends."""
     source = pattern.pattern if isinstance(pattern.pattern, str) else pattern.pattern.decode("latin-1")
     tree = parser.parse(source, pattern.flags & ~(re.UNICODE if isinstance(pattern.pattern, bytes) else 0))
     units: dict[tuple[str, str], None] = {("", " "): None, ("", "-"): None, ("", "a"): None, ("", "1 "): None}
@@ -236,7 +233,7 @@ def texts(pattern: "re.Pattern[Any]", length: int, most: int = sys.maxsize) -> l
     units["", whole] = units["", whole[:-1]] = None
     chosen = [unit for unit in units if unit[1]]
     made: dict[str, None] = {}
-    for number, (prefix, body) in enumerate(chosen[:: -(-len(chosen) // most)]):
+    for number, (prefix, body) in enumerate(chosen):
         text = prefix + (body * (length // len(body) + 1))[:length]
         made[text + ENDS[number % len(ENDS)]] = made[text + "_"] = None
     if isinstance(pattern.pattern, bytes):
@@ -408,10 +405,10 @@ def _needed(function: Callable[..., Any]) -> dict[str, Any]:
 
 
 # --- trying
-def tried(found: Found, length: int = LENGTH, most: int = sys.maxsize) -> Trial:
-    """The worst of the texts for a pattern; most: how many of its repetitions are tried, spread over all."""
+def tried(found: Found, length: int = LENGTH) -> Trial:
+    """The worst of the texts for a pattern."""
     length = min(length, found.longest)
-    short, long = (texts(found.pattern, size, most) for size in (length // STEP, length))
+    short, long = (texts(found.pattern, size) for size in (length // STEP, length))
     return worst(found.run, zip(short, long, strict=True))
 
 

@@ -54,6 +54,11 @@ def test_killed_writers_lose_nothing() -> None:
     assert "lost 0, twice 0" in run("bench.kill", "--kills", "2")
 
 
+def test_io_errors_leave_nothing_half_and_no_damaged_index() -> None:
+    shown = run("bench.faults", "--operations", "scrub", "--kinds", "error once", "--every", "8")
+    assert "1 operations: 0 failed" in shown
+
+
 def clients(part: str, report: Path, *arguments: str) -> Any:
     run("bench.clients", part, "--model", "hash", "--alone", "--json", str(report), *arguments)
     return json.loads(report.read_text())[part]
@@ -324,3 +329,14 @@ def test_secrets_are_told_from_harmless_text(tmp_path: Path) -> None:
     parts = json.loads(report.read_text())["parts"]
     assert parts["named"]["recall"] >= 0.99
     assert parts["all"]["precision"] >= 0.98
+
+
+def test_soak_samples_the_daemon_under_a_load_that_fails_nowhere(tmp_path: Path) -> None:
+    report = tmp_path / "soak.json"
+    small = ("--minutes", "0.05", "--intervals", "2", "--clients", "2", "--calls-per-second", "20")
+    run("bench.soak", *small, "--model", "hash", "--json", str(report))
+    figures = json.loads(report.read_text())
+    assert figures["failures"] == []
+    assert len(figures["samples"]) == 2
+    for sample in [*figures["samples"], *figures["fresh"]]:
+        assert min(sample[name] for name in ("memories", "calls", "resident_mb", "descriptors")) > 0

@@ -8,8 +8,6 @@ import pytest
 from bench.patterns import Found, Pure, Trial, collected, functions, texts, tried, tried_function, worst
 from lore import Draft, Lore
 
-MOST_REPETITIONS = 8
-"""Repetitions that are tried of one pattern; `python -m bench.patterns` tries all."""
 LENGTH = 2_000
 """Characters for functions, most of which go through their text with many patterns."""
 PATTERNS = collected()
@@ -26,7 +24,7 @@ def modules() -> list[str]:
 @pytest.mark.parametrize("module", modules())
 def test_patterns_are_linear(module: str) -> None:
     here = [found for found in PATTERNS if found.place.partition(":")[0] == module]
-    assert_linear((found.place, tried(found, most=MOST_REPETITIONS)) for found in here)
+    assert_linear((found.place, tried(found)) for found in here)
 
 
 @pytest.mark.parametrize("function", functions(), ids=lambda function: str(function.place))

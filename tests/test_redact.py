@@ -37,6 +37,22 @@ SECRETS = [
     "mysql -u root -p{tr0ub4dor} ferry",
     "Authorization: Bearer {" + LETTERS[:30] + "}",
     "paſſword = {correct-horse-battery}",
+    '(setq smtpmail-auth-password "{harbour77}")',
+    'dataSource.setPassword("{harbour77}");',
+    "CREATE LOGIN ferry WITH PASSWORD = N'{harbour77}';",
+    'process.env.SIGNING_SECRET ??= "{' + LETTERS[-30:] + '}";',
+    'Dim apiKey As String = "{' + LETTERS[-30:] + '}"',
+    'headers.set("X-Api-Key", "{' + LETTERS[-30:] + '}");',
+    "| password | {" + LETTERS[-20:] + "} |",
+    "git config --global github.token {" + LETTERS[-30:] + "}",
+    'psk="{harbour77}"',
+    "mot de passe : {harbour77x}",
+    "Das Kennwort lautet {harbour77x}",
+    "keytool -list -storepass {harbour77}",
+    "ldapsearch -D cn=admin -w {harbour77} -b dc=example",
+    'requests.get(url, auth=("ada", "{harbour77}"))',
+    "echo 'ada:{harbour77}' | chpasswd",
+    "CREATE USER ada IDENTIFIED BY {harbour77};",
     "APİ_\u212aEY={" + LETTERS[-30:] + "}",
 ]
 """Each with its secret in braces."""
@@ -60,6 +76,12 @@ HARMLESS = [
     "data:image/png;base64," + LETTERS,
     "password_hash = '" + HEX + "'",
     "mysql -u root -p ferry",
+    '"password": {"type": "string"},',
+    "should_pass('key_42 = 8')",
+    "private_key: bytes | Ed448PrivateKey",
+    "class V1PodFailurePolicyOnExitCodesRequirement(BaseModel):",
+    'fields = ["password", "address2"]',
+    "The token expires after 30 minutes; the password needs 12 characters.",
 ]
 
 

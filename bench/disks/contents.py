@@ -15,6 +15,8 @@ from lore.store.sqlite import SqliteStore
 
 UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\b[0-9a-f]{16}\b")
 """An id, or a digest of ids."""
+SECONDS = re.compile(r"\d+\.\d+")
+"""A time or a duration; only in notes, whose other values are whole numbers."""
 ROWS = {
     "memory": """SELECT alias, id, namespace, kind, type, depth, status, importance, score, confidence,
         confidence_count, source, source_type, session, channel, trust, superseded_by, forgotten_at IS NULL,
@@ -23,9 +25,9 @@ ROWS = {
     "link": """SELECT alias, id, source, target, kind, type, weight, score, confidence, reason, active,
         created_by FROM link ORDER BY alias""",
     "full_text": "SELECT memory, characters, hex(data) FROM full_text ORDER BY memory",
-    "bookmark": "SELECT namespace, offset, lines, first, last FROM bookmark ORDER BY path",
-    "noted": "SELECT namespace, name FROM noted ORDER BY 1, 2",
-    "journal": "SELECT seq, verb, noun, id, before IS NULL FROM journal ORDER BY seq",
+    "bookmark": "SELECT namespace, offset, lines, first, last, state FROM bookmark ORDER BY path",
+    "noted": "SELECT namespace, name, value FROM noted ORDER BY 1, 2",
+    "journal": "SELECT seq, verb, noun, id, reason, before, after FROM journal ORDER BY seq",
 }
 IDS = "SELECT id, 'm' || alias FROM memory UNION ALL SELECT id, 'l' || alias FROM link"
 
@@ -40,7 +42,7 @@ def contents(path: Path) -> str:
     finally:
         connection.close()
     plain = {table: [[_plain(cell, names) for cell in row] for row in some] for table, some in rows.items()}
-    plain["noted"].sort()
+    plain["noted"] = sorted([SECONDS.sub("?", str(cell)) for cell in row] for row in plain["noted"])
     return hashlib.blake2b(json.dumps(plain).encode(), digest_size=12).hexdigest()
 
 

@@ -19,9 +19,10 @@ from lore.engine.rate import Rating
 from lore.engine.reflect import Lesson, Reflection
 from lore.engine.relate import Relation
 from lore.engine.split import Part
-from lore.model import Draft, Filter, Query, Revision, Tie
+from lore.model import Cause, Draft, Filter, Query, Revision, Tie
 from lore.store import opening
 from lore.store.connections import Connections
+from lore.store.full_text import PUT, packed
 from lore.store.migrations import MIGRATIONS
 from lore.transcripts.sources import SOURCES
 
@@ -39,6 +40,15 @@ OLD_ROW = """
     INSERT INTO journal (at, batch, verb, surface, actor, reason, noun, id, before, after)
         VALUES (1.0, 'b', 'ingest', '', '', '', 'memory', '{id}', NULL, '{{}}');
 """
+STAND_IN = "stand_in_for_the_key"
+SECRET = "ghp_" + "a1B2c3D4e5F6" * 3
+"""Of the form of a GitHub token."""
+SECRET_TEXTS = {
+    "memory": ("title", "summary", "content", "metadata"),
+    "link": ("reason",),
+    "journal": ("reason", "before", "after"),
+    "noted": ("value",),
+}
 TEXTS = (
     "The deploy key lives in the vault of the harbour office.",
     "The ferry to the island leaves at noon from pier 7.",
@@ -85,6 +95,7 @@ def prepare(folder: Path) -> None:
     (folder / "empty").mkdir()
     _fill(folder / "plain", folder / "files")
     _leave_dirty(folder / "plain", folder / "dirty")
+    _leave_secrets(folder / "plain", folder / "secrets")
     _make_old(folder / "old")
 
 
@@ -151,6 +162,26 @@ def _leave_dirty(plain: Path, dirty: Path) -> None:
     shutil.rmtree(working)
 
 
+def _leave_secrets(plain: Path, folder: Path) -> None:
+    """As a Lore without a rule for them left it: a secret in every table that a scrub cleans."""
+    shutil.copytree(plain, folder)
+    with opened(folder, START + 3600.0) as lore:
+        memory = lore.remember(Draft(content=f"Deploy with {STAND_IN}.", metadata={"note": STAND_IN}))
+        lore.revise(Revision(id=memory.id, content=f"Deploy tomorrow with {STAND_IN}."), reason=STAND_IN)
+        lore.link([Tie(source=memory.id, target=the(lore, "ferry to"), reason=STAND_IN)])
+        with lore.store.transaction(lore.namespace, Cause(verb="test"), START) as writer:
+            writer.note("trouble", {"trouble": STAND_IN})
+            writer.put_full_texts({memory.id: f"{'long ' * 1_000}{STAND_IN}"})
+        lore.settle()
+    with closing(apsw.Connection(str(folder / "memory.db"))) as connection:
+        for table, columns in SECRET_TEXTS.items():
+            texts = ", ".join(f"{name} = replace({name}, '{STAND_IN}', '{SECRET}')" for name in columns)
+            connection.execute(f"UPDATE {table} SET {texts}")
+        connection.execute("UPDATE bookmark SET state = ?", (json.dumps({"call": f"export TOKEN={SECRET}"}),))
+        ((alias,),) = connection.execute("SELECT memory FROM full_text").fetchall()
+        connection.execute(PUT, packed(int(str(alias)), f"{'long ' * 1_000}{SECRET}"))
+
+
 def _make_old(folder: Path) -> None:
     """As an older Lore left it."""
     folder.mkdir()
@@ -171,7 +202,8 @@ def _make_old(folder: Path) -> None:
 class Operation:
     """Something that is done to a store between opening and closing it. base: the store to begin with.
 
-    repeatable: where one of its transactions fails, it ends, so that the same states come in the same order.
+    repeatable: where one of its reads or writes fails, it ends, so that the same states come in the same
+    order. Consolidation notes the trouble and goes on.
     """
 
     name: str
@@ -222,6 +254,10 @@ def _embed(lore: Lore, files: Path) -> object:
 
 def _write_often(lore: Lore, files: Path) -> object:
     return [lore.remember(Draft(content=f"One of many, number {number}.")) for number in range(12)]
+
+
+def _quiet(table: str, done: int, total: int) -> None:
+    """Show no progress."""
 
 
 OPERATIONS = {
@@ -283,11 +319,12 @@ OPERATIONS = {
         ),
         Operation("ingest what has grown", "plain", _ingest_grown),
         Operation("import", "plain", lambda lore, files: list(lore.import_file(files / "notes.md"))),
-        Operation("consolidate", "plain", lambda lore, files: sleep(lore)),
+        Operation("consolidate", "plain", lambda lore, files: sleep(lore), repeatable=False),
         Operation("search", "plain", lambda lore, files: lore.search(Query(text="ferry"))),
         Operation("read", "plain", lambda lore, files: lore.read(the(lore, "deploy key"))),
         Operation("embed", "plain", _embed),
         Operation("rebuild", "plain", lambda lore, files: lore.rebuild()),
+        Operation("scrub", "secrets", lambda lore, files: lore.store.scrub(False, _quiet)),
         Operation("back up", "plain", lambda lore, files: lore.backup(files.parent / "copy.db")),
     )
 }  # fmt: skip

@@ -1,7 +1,7 @@
 """How well are secrets told from harmless text: a labelled set, made by a fixed seed."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from bench.secrets import harmless, named, tokens
@@ -34,6 +34,13 @@ class Sample:
 def positives() -> list[Sample]:
     """Texts with one secret each."""
     return list(dict.fromkeys([*_tokens(random.Random(SEED)), *_named(random.Random(SEED + 1))]))
+
+
+def later(templates: Sequence[named.Template]) -> list[Sample]:
+    """Named secrets of kinds that were written after the rules."""
+    chance = random.Random(SEED + 3)
+    secrets = [(template, maker(chance)) for template, maker in templates for _ in range(PER_TEMPLATE)]
+    return [Sample(template.format(secret), secret, "later", named=True) for template, secret in secrets]
 
 
 def negatives() -> list[Sample]:

@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from bench.corpus import Corpus
-from bench.secrets import Sample, earlier, negatives, positives
+from bench.secrets import Sample, earlier, later, negatives, positives
+from bench.secrets.later import LATER, UNTUNED
 from lore.redact import redact
 
 SOURCES = Path(__file__).parents[2] / "src"
@@ -43,6 +44,8 @@ def measured(quick: bool = False) -> dict[str, Any]:
         "tuned": ([s for s in secrets if not s.held_out], [s for s in harmless if not s.held_out]),
         "held out": ([s for s in secrets if s.held_out], [s for s in harmless if s.held_out]),
         "named": ([s for s in secrets if s.named], harmless),
+        "later kinds": (later(LATER), harmless),
+        "untuned kinds": (later(UNTUNED), harmless),
     }
     return {
         "parts": {name: _quality(*samples) for name, samples in parts.items()},

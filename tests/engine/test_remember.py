@@ -1,9 +1,15 @@
 """remember: all or none, findable at once, in its place; what cannot be kept is refused."""
 
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
 import pytest
 
 from lore import Draft, Filter, Invalid, Lore, NotFound, Query
 from lore.clock import Clock
+from lore.model import Cause
+from lore.store.sqlite import SqliteStore
+from tests.doors.resident import until
 
 BAD_DRAFTS: dict[str, Draft] = {
     "no content": Draft(content=""),
@@ -131,6 +137,18 @@ def test_a_memory_finds_a_home_below_the_most_similar_root(lore: Lore) -> None:
     lore.settle()
     child = lore.remember(Draft(content="more fish of the sea", home_above=0.5))
     assert lore.look_at(child.id).parent == sea.id
+
+
+def test_a_home_that_is_forgotten_meanwhile_leaves_a_root(lore: Lore) -> None:
+    home = lore.remember(Draft(content="fish of the sea", at_once=True))
+    assert isinstance(lore.store, SqliteStore)
+    turns = lore.store._connections._turns
+    with ThreadPoolExecutor(1) as pool:
+        with lore.store.transaction(lore.namespace, Cause(verb="forget"), 1.0) as writer:
+            storing = pool.submit(lore.remember, Draft(content="more fish of the sea", home_above=0.5))
+            until(lambda: turns._in_line == 1)  # it has found its home, and waits to be written
+            writer.put([replace(home, forgotten_at=1.0)])
+        assert storing.result(30).depth == 0
 
 
 def test_a_memory_unlike_all_roots_becomes_one(lore: Lore) -> None:

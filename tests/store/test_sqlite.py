@@ -475,6 +475,21 @@ def test_damage_to_what_is_canonical_is_found(
     assert check in failed_checks(store)
 
 
+SCHEMA = "PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = replace(sql, '{}', '{}')"
+
+
+def test_values_that_no_lore_has_written_are_findings(store: SqliteStore, path: Path) -> None:
+    keep(store, "a")
+    store.close()
+    columns = ("content TEXT NOT NULL", "content TEXT")
+    ask(path, SCHEMA.format(*columns))
+    ask(path, "UPDATE memory SET content = NULL")
+    ask(path, SCHEMA.format(*reversed(columns)))
+    damaged = SqliteStore(path)
+    assert {"integrity", "grams"} <= failed_checks(damaged)
+    damaged.close()
+
+
 # --- disks
 
 

@@ -24,7 +24,8 @@ class Desk:
     """A real file with one writing connection, its turns, and a count of its commits."""
 
     def __init__(self, path: Path, longest_seconds: float) -> None:
-        self.turns = Turns(longest_seconds)
+        self.turns = Turns(longest_seconds, failed=self._fail)
+        self.failures = 0
         self.pool = ThreadPoolExecutor(8)
         self.commits = 0
         self.writer = apsw.Connection(str(path))
@@ -39,6 +40,9 @@ class Desk:
     def _count(self) -> bool:
         self.commits += 1
         return False
+
+    def _fail(self) -> None:
+        self.failures += 1
 
     def do(self, block: Block) -> None:
         with self.turns.shared(lambda: self.writer) as connection:
@@ -162,6 +166,20 @@ def test_when_everything_was_taken_back_all_hear_why(desk: Desk) -> None:
     assert desk.facts() == set()
     desk.do(put("later"))
     assert desk.facts() == {"later"}
+
+
+def test_after_an_error_of_the_disk_the_connection_is_not_trusted_with_the_rest_of_its_group(
+    desk: Desk,
+) -> None:
+    def full(connection: apsw.Connection) -> None:
+        connection.execute("PRAGMA max_page_count = 1").fetchall()
+        put("long" * 10_000)(connection)
+
+    for done in desk.queue(put("a"), full):
+        with pytest.raises(apsw.FullError):
+            done.result(30)
+    assert desk.facts() == set()
+    assert desk.failures == 1
 
 
 def test_who_is_refused_leaves_the_others_committed(desk: Desk) -> None:

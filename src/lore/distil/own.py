@@ -15,7 +15,7 @@ LONGEST_QUOTE = 60
 _TAG = re.compile(r"<(?P<name>[a-z][\w-]{0,60}+)[^<>\n]{0,500}+>", re.IGNORECASE)
 _FENCED = re.compile(r"^[ \t]*(`{3,}|~{3,}).*?(?:^[ \t]*\1|\Z)", re.DOTALL | re.MULTILINE)
 _LONG_QUOTE = re.compile(
-    rf"\"[^\"\n]{{{LONGEST_QUOTE},}}\"|“[^”\n]{{{LONGEST_QUOTE},}}”|«[^»\n]{{{LONGEST_QUOTE},}}»"
+    rf"\"[^\"\n]{{{LONGEST_QUOTE},}}+\"|“[^“”\n]{{{LONGEST_QUOTE},}}+”|«[^«»\n]{{{LONGEST_QUOTE},}}+»"
 )
 _REMOVED = "\x1a"
 _FOR_OTHERS = re.compile(
@@ -42,7 +42,7 @@ _BY_CLIENT = re.compile(
     re.IGNORECASE,
 )
 """A turn that the user's program wrote."""
-_LABEL = re.compile(r"^[ \t]*[\"'*_\[]*[A-Z][^\s:`]*(?: [^\s:`]+){0,3}[\"'*_\]]*:(?:\s|$)")
+_LABEL = re.compile(r"^[ \t]*[\"'*_\[]*[A-Z][^\s:`]*+(?: [^\s:`]++){0,3}+:(?:\s|$)")
 _STATED = beginning("""
     note | important | remember | reminder | fyi | rule | btw | ps | update | correction
     (?:tech )?stack | languages? | database | framework | backend | frontend | hosting""")

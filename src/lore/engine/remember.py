@@ -83,8 +83,7 @@ def remember(
         _refuse_same_titles([item.draft for _, item in new], namespace, writer)
         kept = writer.put([memory for memory, _ in new])
         for memory, item in new:
-            if item.parent is not None:
-                _attach(memory.id, item.parent, writer, cause, now)
+            _attach(memory.id, item, writer, cause, now)
             _bind(memory.id, item, writer, cause, now)
         for id, item in zip(before, placed, strict=True):
             if id is not None:
@@ -261,7 +260,11 @@ def _bind(id: str, item: _Placed, writer: Writer, cause: Cause, now: float) -> N
         tied(replace(tie, source=tie.source or id), writer, cause, now)
 
 
-def _attach(child: str, parent: str, writer: Writer, cause: Cause, now: float) -> None:
-    if not writer.get([parent]):
-        raise NotFound(f"unknown parent {preview(parent, 80)}: it was forgotten meanwhile")
-    writer.put_links([made(Tie(source=parent, target=child, kind="hierarchical"), cause.verb, now)])
+def _attach(child: str, item: _Placed, writer: Writer, cause: Cause, now: float) -> None:
+    """Put it below its parent. A found parent that was forgotten since leaves it a root."""
+    if item.parent is None:
+        return
+    if writer.get([item.parent]):
+        writer.put_links([made(Tie(source=item.parent, target=child, kind="hierarchical"), cause.verb, now)])
+    elif item.draft.parent is not None:
+        raise NotFound(f"unknown parent {preview(item.parent, 80)}: it was forgotten meanwhile")

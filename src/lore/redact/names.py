@@ -8,23 +8,38 @@ from lore.redact.tokens import Span, mixed
 
 MARK = "[redacted: "
 """How the mark begins that stands for a secret."""
-STEMS = ("pass", "pwd", "secret", "token", "key")
+STEMS = ("pass", "pwd", "psk", "secret", "token", "key", "kennwort", "contrase", "senha")
 """Parts of names, in small letters; all names of secrets hold one."""
 WORD = (
-    r"(?:pass(?:word|wd|phrase|code|wort)?|pwd|secret(?:[_-]?(?:access[_-]?)?(?:key|token)(?:[_-]?base)?)?"
+    r"(?:pass(?:word|wd|phrase|code|wort|e)?|pwd|psk|kennwort|contrase(?:ñ|n)a|senha"
+    r"|secret(?:[._-]?(?:access[_-]?)?(?:key|token)(?:[_-]?base)?)?"
     r"|token(?:[_-]?(?:secret|key))?|key(?:[_-]?id)?)"
     r"(?:[_-]?(?:prod|production|dev|test|staging|live|local|b64|base64|plain|value|string|[0-9]{1,2}))?"
-    r"(?=[\s\"'`\])=:>\\,])"
+    r"(?=[\s\"'`\])=:>\\,]|[({][ \t]?[\"']|\}[ \t]{0,4}[:=?/|])"
 )
 NAME = re.compile(WORD)
-CLOSED = r"\\{0,2}[\"'`]?[\])]?[ \t]{0,8}"
+CLOSED = r"\\{0,2}[\"'`]?[\])}]?[ \t]{0,8}"
 """The end of a quoted name or an index."""
-OPENED = r"[ \t]{0,8}"
+OPENED = r"[ \t]{0,8}(?:[nbrul@]{1,2}(?=[\"'])|\[\[)?"
+"""Before a value: a mark of its kind, as in N'…', b"…", @"…" and [[…]]."""
 ANNOTATION = r"(?:&?[a-z][\w.|\[\]<>]{0,30}[ \t]{0,4}=(?!=)[ \t]{0,4}(?=[\"']))?"
-ASSIGNED = re.compile(rf"{CLOSED}(?::=|=>|=(?![=~])|:(?!:)){OPENED}{ANNOTATION}")
+EQUALS = r"(?:as[ \t]{1,4}\w{3,20}[ \t]{0,4}|\?\?|\|\||//|\?)?=(?![=~])"
+ASSIGNED = re.compile(rf"{CLOSED}(?::=|=>|{EQUALS}|:(?!:)){OPENED}{ANNOTATION}")
 LISTED = re.compile(r"[\"'],[ \t]{0,4}(?=[\"'])")
+BESIDE = re.compile(
+    r"\{(?=[\"'])|[\"']?[ \t]{1,4}(?=\")|(?P<call>\([ \t]?)(?=[\"'])"
+    r"|(?P<cell>[ \t`*]{0,40}\|[ \t`]{1,4})(?=[^\s|]{10})"
+    r"|(?P<far>[\"']?,[ \t]{0,4}(?=[\"'])|[ \t]{1,8}(?:[07][ \t]{1,4})?(?=[^\s\"'`;,&|<>(){}\[\]\\]{10}))"
+)
+"""Between a name and its value: `token{"…"}`, `:password "…"`, `setPassword("…")`, the cells of a table.
+
+far: the same where other things often stand, too: in a list, behind a space.
+"""
+SETTERS = ("", "set", "with")
+PASSED = ("pass", "passe", "passvalue", "passstring", "pass_value", "pass_string")
+"""Names of calls that pass something on."""
 ENTRY = re.compile(r"[\"']?,?\s{1,40}[\"']?value[\"']?[ \t]{0,4}[:=][ \t]{0,4}")
-IS = re.compile(r"[ \t](?:is|was|=)[ \t:]{1,3}")
+IS = re.compile(r"[ \t](?:is|was|ist|war|lautet|est|es|=)[ \t:]{1,3}")
 QUOTED_NEXT = re.compile(r"[ \t]{1,4}(?=['`])")
 SPACE = re.compile(r"[ \t]{1,8}")
 ELEMENT = re.compile(r">(?=[^<>\n]{1,300}</)")
@@ -71,6 +86,7 @@ OTHER_TOKENS = tuple(
 )
 LONGEST_LEAD = 40
 SHORTEST_SECRET = 6
+SHORTEST_FAR = 10
 PAIR_ENDS = ("", " ", "\n", ";", "&")
 STOP = frozenset(
     """password passwd passphrase passcode pass pwd secret token key apikey string str text value none null
@@ -106,7 +122,7 @@ class Value:
     """A value that a name announces.
 
     personal: the name says password. quoted: it stands in quotes. shell: it is assigned as a shell does.
-    settled: it stands where no variable can stand.
+    settled: it stands where no variable can stand. beside, far: how little announces it.
     """
 
     text: str
@@ -114,6 +130,8 @@ class Value:
     quoted: bool = False
     shell: bool = False
     settled: bool = False
+    beside: bool = False
+    far: bool = False
 
 
 def find(text: str, small: str) -> list[Span]:
@@ -136,10 +154,12 @@ def _value(text: str, small: str, name: re.Match[str]) -> Span | None:
     lead = _lead(small, at)
     if not _is_name(name[0], lead, text[max(0, at - 1) : at + 1]) or _in_mark(text, at):
         return None
-    begin, personal = at - len(lead), name[0].startswith(("pass", "pwd"))
+    begin, personal = at - len(lead), _kind(name[0]) == "password"
     start = _assigned(small, end) or _announced(small, begin, lead, end, personal)
-    if start is None:
+    beside = None if start else _beside(small, begin, lead, name)
+    if not start and not beside:
         return None
+    start = start or beside.end()  # type: ignore[union-attr]
     shell = _in_shell(text, begin, end)
     first, form = _form(text, start, shell)
     head = form.head.match(text, first)
@@ -150,7 +170,9 @@ def _value(text: str, small: str, name: re.Match[str]) -> Span | None:
     if following in ("(", "[") and not form.quoted:
         return None
     settled = (small[end:start] == "=" and following in PAIR_ENDS) or not ASSIGNED.match(small, end)
-    value = Value(text[first:last], personal, form.quoted, shell, settled)
+    value = Value(
+        text[first:last], personal, form.quoted, shell, settled, bool(beside), bool(beside and beside["far"])
+    )
     if not is_secret(value, small[begin:end]):
         return None
     rest = form.rest.match(text, head.end()) if len(head[0]) == HEAD else None
@@ -200,12 +222,12 @@ def _is_name(word: str, lead: str, seam: str) -> bool:
         return bare.endswith(KEYS) or (seam == "_K" and not bare.endswith(OTHER_KEYS))
     if word == "pass":
         hump = seam[:1].islower() and seam[1:].isupper()
-        return not bare or lead != bare or bare.endswith("require") or hump
+        return not bare or lead != bare or bare.endswith(("require", "store")) or hump
     return not (word.startswith("token") and bare.endswith(OTHER_TOKENS))
 
 
 def _kind(word: str) -> str:
-    return "password" if word.startswith(("pass", "pwd")) else "secret"
+    return "secret" if word.startswith(("secret", "token", "key")) else "password"
 
 
 def _assigned(small: str, end: int) -> int | None:
@@ -216,7 +238,7 @@ def _assigned(small: str, end: int) -> int | None:
 
 def _announced(small: str, begin: int, lead: str, end: int, personal: bool) -> int | None:
     """Where a value begins that something else announces: an option, an element, a command."""
-    if lead.startswith("--") or (personal and lead == "require"):
+    if lead.startswith("-") or (personal and lead == "require"):
         pattern = SPACE
     elif small.startswith("<", begin - 1):
         pattern = ELEMENT
@@ -228,6 +250,17 @@ def _announced(small: str, begin: int, lead: str, end: int, personal: bool) -> i
         pattern = QUOTED_NEXT
     match = None if small[begin:end] == "pass" else pattern.match(small, end)
     return match.end() if match else None
+
+
+def _beside(small: str, begin: int, lead: str, name: re.Match[str]) -> re.Match[str] | None:
+    """The place between a name and a value that stands beside it: as the argument of a setter, in a table."""
+    match = BESIDE.match(small, name.end())
+    if match is None:
+        return None
+    if match["call"] and (lead.rstrip("_-") not in SETTERS or name[0] in PASSED):
+        return None
+    before = small[max(0, begin - 8) : begin].rstrip(' \t`*"')
+    return None if match["cell"] and not before.endswith("|") else match
 
 
 def _in_shell(text: str, begin: int, end: int) -> bool:
@@ -266,6 +299,8 @@ def is_secret(value: Value, name: str) -> bool:
         return False
     if text.startswith(("/", "./", "../", "~/")) and is_slug(text.lstrip("~.")):
         return False
+    if (value.beside or value.far) and not _is_strong(text, value.far):
+        return False
     if value.personal:
         return _is_password(text, value)
     if len(text) < SHORTEST_SECRET or is_slug(text):
@@ -278,6 +313,13 @@ def _is_password(text: str, value: Value) -> bool:
         return len(text) >= 3
     digits = any(map(str.isdigit, text))
     return len(text) >= 5 and (digits or not text.replace("_", "").replace(".", "").isalnum())
+
+
+def _is_strong(text: str, far: bool) -> bool:
+    """Whether a value is hardly anything but a secret, so that little has to announce it."""
+    if far and (len(text) < SHORTEST_FAR or is_slug(text) or not mixed(text)):
+        return False
+    return len(text) >= SHORTEST_SECRET and any(map(str.isdigit, text)) and any(map(str.isalpha, text))
 
 
 def _plain(text: str) -> str:

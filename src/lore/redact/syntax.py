@@ -33,14 +33,42 @@ DASH_A = re.compile(r"[ \t]-a[ ]?[\"']?(?P<value>[^\s\"'\\-][^\s\"'\\]{2,200}+)"
 IDENTIFIED = re.compile(
     r"identified(?: with [\w\"']{1,40})? by[ \t]{1,4}(?P<quote>['\"])(?P<value>[^'\"\n\\]{3,200}+)"
 )
+IDENTIFIED_BARE = re.compile(
+    r"user[ \t]{1,4}[\w\"'@%.-]{1,100}[ \t]{1,4}identified by[ \t]{1,4}(?P<value>[^\s;'\"]{5,200}+)"
+)
+PAIR = re.compile(
+    r"auth[ \t]?=?[ \t]?\([ \t]?[\"'][^\"'\n]{1,60}[\"'],[ \t]{0,4}(?:some\()?"
+    r"[\"'](?P<value>(?=[^\"'\n]{0,60}[0-9])[^\"'\n]{6,200}+)"
+)
+"""User and password of a request: `auth=("ada", "…")`, `basic_auth("ada", "…")`."""
+SECURE_STRING = re.compile(
+    r"to-securestring[ \t]{1,4}(?:-string[ \t]{1,4})?[\"'](?P<value>[^\"'$\n]{3,200}+)"
+)
+CHPASSWD = re.compile(
+    r"echo[ \t]{1,4}[\"']?[^\s:\"']{1,60}:(?P<value>[^\s:\"']{3,200}+)"
+    r"[\"']?[ \t]{0,4}\|[ \t]{0,4}(?:sudo )?chpasswd"
+)
 NPM = re.compile(r"_auth[ \t]{0,2}=[ \t]{0,2}[\"']?(?P<value>[A-Za-z0-9+/=]{12,}+)")
+CAPITAL_P = re.compile(r"[ \t]-P[ ]?[\"']?(?P<value>[^\s\"'\\-][^\s\"'\\]{2,200}+)")
+DASH_W = re.compile(r"[ \t]-w[ ]?[\"']?(?P<value>[^\s\"'\\-][^\s\"'\\]{2,200}+)")
+BODY_OPTION = re.compile(r"[ \t](?:-b|--body)[ =][\"']?(?P<value>[^\s\"'\\-][^\s\"'\\]{2,200}+)")
 COMMANDS: tuple[tuple[str, tuple[re.Pattern[str], ...]], ...] = (
     ("curl", (CURL, CURL_COOKIE)),
     ("mysql", (ATTACHED_P,)),
     ("sshpass", (DASH_P,)),
     ("docker login", (DASH_P,)),
     ("redis-cli", (DASH_A,)),
+    ("sqlcmd", (CAPITAL_P,)),
+    ("ldap", (DASH_W,)),
+    ("gh secret set", (BODY_OPTION,)),
 )
+PHRASES = {
+    "identified ": ((IDENTIFIED, "identified", "password"), (IDENTIFIED_BARE, "user ", "password")),
+    "auth": ((PAIR, "auth", "password"), (NPM, "_auth", "npm token")),
+    "chpasswd": ((CHPASSWD, "echo", "password"),),
+    "to-securestring": ((SECURE_STRING, "to-securestring", "password"),),
+}
+"""A sign that every such text holds -> patterns, the hint that their matches begin with, and the kind."""
 LONGEST_COMMAND = 500
 """Characters behind a command's name in which its options are looked for."""
 
@@ -62,11 +90,15 @@ def find(text: str, small: str) -> list[Span]:
             found += _keys(text)
         if " -" in text:
             found += _commands(text, small)
-    if "identified " in small:
-        found += _values(IDENTIFIED, "identified", text, small, "password")
-    if "_" in text and "_auth" in small:
-        found += _values(NPM, "_auth", text, small, "npm token")
+    found += _phrases(text, small)
     return found
+
+
+def _phrases(text: str, small: str) -> Iterator[Span]:
+    for sign, phrases in PHRASES.items():
+        if sign in small:
+            for pattern, hint, kind in phrases:
+                yield from _values(pattern, hint, text, small, kind)
 
 
 def _matches(pattern: re.Pattern[str], hint: str, small: str) -> Iterator[re.Match[str]]:

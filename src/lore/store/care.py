@@ -46,6 +46,8 @@ CODES = f"""
         ORDER BY e.seq DESC LIMIT {SAMPLE}
 """
 
+ODD_VALUES = (AttributeError, TypeError, ValueError)
+"""Raised by values of a damaged page that no Lore has written, such as a text that is NULL."""
 FULL_TEXTS = f"SELECT characters, data FROM full_text ORDER BY memory DESC LIMIT {SAMPLE}"
 
 
@@ -91,7 +93,7 @@ def _acknowledged(connections: Connections) -> Finding:
 def _guarded(name: str, look: Callable[[apsw.Connection], Finding], connection: apsw.Connection) -> Finding:
     try:
         return look(connection)
-    except apsw.Error as error:
+    except (apsw.Error, *ODD_VALUES) as error:
         return Finding(name, False, f"could not be checked: {error}")
 
 

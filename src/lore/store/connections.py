@@ -58,9 +58,10 @@ class Connections:
         self.log = path.with_name(path.name + "-wal")
         self.mark = Mark(path)
         self.obstacle = ""
-        self._turns = Turns(committed=self._committed)
+        self._turns = Turns(committed=self._committed, failed=self._distrust_writers)
         self._readers: queue.LifoQueue[apsw.Connection | None] = queue.LifoQueue()
         self._writers: dict[tuple[str, ...], apsw.Connection] = {}
+        self._distrusted: list[apsw.Connection] = []
         self._opening = threading.Lock()
         self._snapshot: Snapshot | None = None
         self._log_file: tuple[int, int] | None = None
@@ -88,14 +89,12 @@ class Connections:
         self._file, self._log_file = _identity(self.path), None
 
     def _attach(self) -> apsw.Connection:
-        """The durable connection, which tells whether this is a database at all."""
+        """The durable connection. Opening it tells whether this is a database at all."""
         make_folder(self.path.parent)
         with suppress(FileExistsError):
             os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, OWNER_FILE))
             sync_folder(self.path.parent)
-        writer = self._writer(DURABLE)
-        writer.execute("PRAGMA schema_version").fetchall()
-        return writer
+        return self._writer(DURABLE)
 
     def _reopen(self) -> None:
         """Try again to open the file for writing, or see it as it is now; waits for those who read.
@@ -116,10 +115,18 @@ class Connections:
                     self._readers.put(None)
 
     def _close_writers(self) -> None:
-        while self._writers:
-            _, connection = self._writers.popitem()
+        self._distrust_writers()
+        self._close_distrusted()
+
+    def _close_distrusted(self) -> None:
+        while self._distrusted:
             with suppress(apsw.Error):
-                connection.close()
+                self._distrusted.pop().close()
+
+    def _distrust_writers(self) -> None:
+        """Write with others from now on. These are closed later: the last one that closes removes the log."""
+        self._distrusted += self._writers.values()
+        self._writers.clear()
 
     def log_ahead(self) -> None:
         """Use a write-ahead log from now on; it changes the file, so only once that is known to be ours."""
@@ -144,6 +151,12 @@ class Connections:
     def _writer(self, settings: tuple[str, ...]) -> apsw.Connection:
         if settings not in self._writers:
             self._writers[settings] = self._connect(settings)
+            try:
+                self._writers[settings].execute("PRAGMA schema_version").fetchall()  # now it holds the log
+            except apsw.Error:
+                self._distrust_writers()
+                raise
+            self._close_distrusted()
         return self._writers[settings]
 
     @contextmanager

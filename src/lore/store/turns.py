@@ -36,10 +36,15 @@ class Turns:
         self,
         longest_seconds: float = LONGEST_SECONDS,
         committed: Callable[[apsw.Connection], None] = lambda connection: None,
+        failed: Callable[[], None] = lambda: None,
     ) -> None:
-        """committed: is called after each commit of a group, before its members return."""
+        """committed: is called after each commit of a group, before its members return.
+
+        failed: is called in the turn in which the connection failed, after all of its group was taken back.
+        """
         self._longest_seconds = longest_seconds
         self._committed = committed
+        self._failed = failed
         self._turn = threading.RLock()
         self._counting = threading.Lock()
         self._in_line = 0
@@ -55,7 +60,7 @@ class Turns:
                 try:
                     connection = opened()
                     group = self._group = self._group or _begun(connection)
-                    with _part(group):
+                    with self._part(group):
                         yield connection
                 finally:
                     if not self._worth_waiting():
@@ -124,6 +129,7 @@ class Turns:
             with suppress(apsw.Error):
                 group.connection.execute("ROLLBACK")
             group.outcome.set_exception(error)
+            self._failed()
         else:
             with suppress(apsw.Error):  # it is committed, whatever comes of this
                 self._committed(group.connection)
@@ -137,37 +143,43 @@ class Turns:
                 if self._group is group and not self._taken:
                     self._commit()
 
+    @contextmanager
+    def _part(self, group: _Group) -> Iterator[None]:
+        """A block that can be taken back alone; where everything is taken back, all members are told.
+
+        After an error of the disk everything is: SQLite's text index keeps an outdated idea of itself in a
+        connection whose statement failed half-way, and the next write with that would damage the index.
+        """
+        connection, kept, failed = group.connection, False, False
+        failure: Exception = Unavailable(
+            "a write of the same moment could not be taken back; nothing was saved"
+        )
+        connection.execute("SAVEPOINT part")
+        try:
+            yield
+            connection.execute("RELEASE part")
+            kept = True
+        except apsw.Error as error:
+            failure, failed = error, not isinstance(error, apsw.ConstraintError)
+            raise
+        finally:
+            if not kept and not _taken_back(connection, failed):
+                group.outcome.set_exception(failure)
+                self._failed()
+
 
 def _begun(connection: apsw.Connection) -> _Group:
     connection.execute("BEGIN IMMEDIATE")
     return _Group(connection)
 
 
-@contextmanager
-def _part(group: _Group) -> Iterator[None]:
-    """A block that can be taken back alone; where everything had to be taken back, all members are told."""
-    connection, kept = group.connection, False
-    failure: Exception = Unavailable("a write of the same moment could not be taken back; nothing was saved")
-    connection.execute("SAVEPOINT part")
-    try:
-        yield
-        connection.execute("RELEASE part")
-        kept = True
-    except apsw.Error as error:
-        failure = error
-        raise
-    finally:
-        if not kept and not _taken_back(connection):
-            group.outcome.set_exception(failure)
-
-
-def _taken_back(connection: apsw.Connection) -> bool:
+def _taken_back(connection: apsw.Connection, failed: bool) -> bool:
     """Whether it was this part alone; otherwise (SQLite may do so itself) it was everything."""
-    try:
-        connection.execute("ROLLBACK TO part")
-        connection.execute("RELEASE part")
-    except apsw.Error:
+    if not failed:
         with suppress(apsw.Error):
-            connection.execute("ROLLBACK")
-        return False
-    return True
+            connection.execute("ROLLBACK TO part")
+            connection.execute("RELEASE part")
+            return True
+    with suppress(apsw.Error):
+        connection.execute("ROLLBACK")
+    return False
