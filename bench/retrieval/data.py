@@ -27,7 +27,7 @@ class Item:
 class Question:
     """evidence: the items that answer it. stale: those that did once. max_seq: only items before existed.
 
-    time: when it was asked.
+    time: when it was asked. answer: in words.
     """
 
     id: str
@@ -38,6 +38,7 @@ class Question:
     stale: frozenset[str] = frozenset()
     max_seq: int | None = None
     time: float | None = None
+    answer: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +89,7 @@ def _question(row: dict[str, Any]) -> Question:
         stale=frozenset(row.get("stale_ids") or ()),
         max_seq=row.get("max_seq"),
         time=moment(row.get("time")),
+        answer=str(row.get("answer") or ""),
     )
 
 

@@ -78,6 +78,11 @@ class Kept:
         taken = (time.perf_counter() - began) * 1000
         return self._items(memories), taken
 
+    def items_of(self, ids: Sequence[str]) -> dict[str, str]:
+        """memory -> its item, of those that have one."""
+        memories = self.lore.select(Filter(ids=tuple(ids), superseded=True), len(ids)) if ids else []
+        return {memory.id: item for memory in memories if (item := self._item(memory))}
+
     def copied(self, folder: Path) -> "Kept":
         """The same on a copy of the store: tools count uses, and later sessions are forgotten."""
         folder.mkdir(parents=True)

@@ -16,7 +16,11 @@ Scores = Mapping[str, float]
 
 
 def judged(
-    question: Question, ranked: Sequence[str], items: Mapping[str, Item], depths: Sequence[int]
+    question: Question,
+    ranked: Sequence[str],
+    items: Mapping[str, Item],
+    depths: Sequence[int],
+    budgets: Sequence[int] = BUDGETS,
 ) -> Scores:
     """All metrics of one question; shares between 0 and 1."""
     gold = question.evidence
@@ -33,7 +37,7 @@ def judged(
         range(1, min(len(gold), 10) + 1)
     )
     scores["MRR"] = 1 / places[0] if places else 0.0
-    scores |= {f"R in {budget} tokens": _within(budget, gold, ranked, items) for budget in BUDGETS}
+    scores |= {f"R in {budget} tokens": _within(budget, gold, ranked, items) for budget in budgets}
     if question.stale:
         stale = [place for place, id in enumerate(ranked, 1) if id in question.stale]
         scores["fresh first"] = float(bool(places) and (not stale or max(places) < min(stale)))

@@ -11,9 +11,9 @@ def say(lore: Lore, content: str, session: str = "") -> str:
     return lore.remember(Draft(content=content, kind="turn", session=session)).id
 
 
-def hits(lore: Lore, text: str) -> dict[str, Hit]:
+def hits(lore: Lore, text: str, limit: int = 10) -> dict[str, Hit]:
     lore.settle()
-    return {hit.memory.id: hit for hit in lore.search(Query(text=text, counted=False)).hits}
+    return {hit.memory.id: hit for hit in lore.search(Query(text=text, limit=limit, counted=False)).hits}
 
 
 def test_a_turn_beside_one_that_fits_is_found_before_its_like(lore: Lore) -> None:
@@ -53,3 +53,12 @@ def test_who_goes_on_with_something_finds_the_last_conversation_first(lore: Lore
     assert going_on[old].evidence["recent"].strength < going_on[new].evidence["recent"].strength == 1.0
     asking = hits(lore, "What is the plan for the walrus?")
     assert asking[new].evidence["recent"].strength == asking[old].evidence["recent"].strength == 0.0
+
+
+def test_the_turn_after_one_that_fits_is_found_though_others_are_more_like_the_question(lore: Lore) -> None:
+    asked = say(lore, "where does the walrus sleep in winter?", "one")
+    answer = say(lore, "in winter mostly beneath that jetty", "one")
+    lore.link([Tie(source=asked, target=answer, kind="temporal")])
+    for number in range(80):
+        say(lore, f"the walrus counts fish in winter {number}", f"other {number}")
+    assert answer in hits(lore, "where does the walrus sleep in winter?", limit=64)

@@ -21,6 +21,7 @@ WORDS = {  # signal -> what it means to a person
     "links": "linked to other hits",
     "links_rank": "linked to other hits",
     "walk": "linked to other hits",
+    "bridge": "the best hit leads to it",
     CONVERSATION: "its conversation is about this",
     NEIGHBOURS: "what was said right before or after it matches too",
     "recent": "said recently",
