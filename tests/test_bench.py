@@ -204,6 +204,7 @@ def talk_and_passages(folder: Path) -> Path:
          "type": "what", "stale_ids": ["p0"]},
         {"id": "q4", "group": "rivers", "query": "Unknown?", "evidence_ids": [], "type": "what"},
     ]  # fmt: skip
+    folder.mkdir(exist_ok=True)
     for name, lines in (("corpus", talk + passages), ("questions", asked)):
         (folder / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     return folder
@@ -247,6 +248,20 @@ def test_questions_without_an_answer_are_counted(tmp_path: Path) -> None:
     assert kinds["own"] == ["3", "33.3%"]  # the second of them was asked before anything existed
     assert kinds["unanswerable"][0] == "1"
     assert "foreign: other groups" in kinds
+
+
+def test_an_answer_of_a_budget_is_compared_with_whole_items_and_passages(tmp_path: Path) -> None:
+    shown = run("bench.retrieval.budget", str(talk_and_passages(tmp_path)), "--model", "hash")
+    rows = {line[:20].strip(): line[20:].split() for line in shown.splitlines()[2:5]}
+    assert rows.keys() == {"lore, the tool", "rrf, whole items", "rrf, passages"}
+    assert {cells[0] for cells in rows.values()} == {"100.0"}
+
+
+def test_weights_are_fitted_on_other_sets_than_they_are_tried_on(tmp_path: Path) -> None:
+    folders = [talk_and_passages(tmp_path / name) for name in ("one", "two")]
+    shown = run("bench.retrieval.fit", *map(str, folders), "--model", "hash")
+    tried = [line.split()[:2] for line in shown.splitlines()[1:] if "company" in line]
+    assert tried == [["one", "own"], ["one", "fitted"], ["two", "own"], ["two", "fitted"]]
 
 
 def test_identifiers_are_counted_through_every_surface() -> None:

@@ -5,7 +5,8 @@ python -m bench.retrieval.budget DATASET_DIR [--tokens 1024] [--hits 10] [--limi
 The questions go through the tool `search` (detail=full, limit, budget_tokens). BM25 and the embedder, fused
 by their ranks, hand out whole items, and the 300 characters of each that match best. `evidence`: the share of
 the evidence that is in the answer at all. `readable`: the share of which the answer has at least four fifths
-of the words that it has in common with the right answer.
+of the words that it has in common with the right answer. Questions that were asked before all of the items
+existed are left out: the tool has no such filter.
 """
 
 import argparse
@@ -41,7 +42,7 @@ def main() -> None:
             folder.mkdir(parents=True, exist_ok=True)
             kept = keep(group, folder, options.model, {}).copied(Path(scratch) / f"copy-{number:03}")
             others = Baselines(group, options.model)
-            for question in group.questions:
+            for question in (one for one in group.questions if one.max_seq is None):
                 for name, shown in _answers(
                     question, group, kept, others, options.hits, options.tokens
                 ).items():

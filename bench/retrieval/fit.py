@@ -119,7 +119,7 @@ class _Fit:
 
 def _fitted(sets: Sequence[_Fit]) -> Array:
     """Weights by gradient ascent with momentum for each of them (Adam)."""
-    weights = np.array(list(EVIDENCE.values()))
+    weights: Array = np.array(list(EVIDENCE.values()))
     weights = weights / weights.sum() * FIRST_SCALE
     drift, spread = np.zeros_like(weights), np.zeros_like(weights)
     for step in range(1, STEPS + 1):
