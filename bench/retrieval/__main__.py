@@ -1,14 +1,15 @@
 """How much of the evidence does a search find, on any data set in the simple form of corpus and questions?
 
-python -m bench.retrieval DATASET_DIR [--policy lore | --surface NAME] [--deep] [--k 1,5,10,20] [--limit N]
-    [--json FILE] [--baseline FILE] [--ablate] [--store DIR] [--reference] [--seed S]
+python -m bench.retrieval DATASET_DIR [--policy lore | --surface NAME] [--deep] [--night] [--k 1,5,10,20]
+    [--limit N] [--json FILE] [--baseline FILE] [--ablate] [--store DIR] [--reference] [--seed S]
 
 Every group of the corpus goes into a Lore of its own through `import`: turns under sessions, with speaker
 and time. Questions go through `search`. BM25 alone, the embedder alone and both by their ranks are judged in
 the same run. --baseline compares with the --json of an earlier run, question by question. --ablate asks each
 question again without each of the policy's signals. --store keeps the stores, so that the next run with
 another policy need not embed again. --surface asks through a surface's own search tool with an agent's
-arguments and limit, on a copy of the store. --reference ranks by the formulas that the surfaces publish.
+arguments and limit, on a copy of the store. --night consolidates such a copy first. --reference ranks by the
+formulas that the surfaces publish.
 """
 
 import argparse
@@ -28,6 +29,7 @@ from bench.retrieval.data import Group, load
 from bench.retrieval.keeping import Kept, keep
 from bench.retrieval.metrics import DEPTHS, Scores, difference, judged, macro, means
 from bench.retrieval.surfaces import CALLS
+from lore.engine.consolidation import sleep
 
 OURS = "lore"
 SHOWN = (
@@ -62,8 +64,10 @@ def main() -> None:
             _tell(f"{number + 1}/{len(groups)} {group.name}: {len(group.items):,} items are kept")
             kept = keep(group, folder, asked.model, partial, asked.reference)
             sizes[group.name] = _size(group, kept, folder)
-            if asked.surface:
+            if asked.surface or asked.night:
                 kept = kept.copied(Path(scratch) / f"copy-{number:03}")
+            if asked.night:
+                sleep(kept.lore)
             rows += _asked(group, kept, asked, list(partial), tuned=number < TUNED_GROUPS)
             kept.lore.close()
     _tell("")
@@ -201,6 +205,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--surface", choices=CALLS, help="ask through this surface's search tool")
     parser.add_argument("--reference", action="store_true", help="by the formulas that surfaces publish")
     parser.add_argument("--deep", action="store_true", help="follow links from what was found")
+    parser.add_argument("--night", action="store_true", help="consolidate a copy of the store first")
     parser.add_argument("--k", type=lambda text: [int(k) for k in text.split(",")], default=list(DEPTHS))
     parser.add_argument("--limit", type=int, help="at most so many questions of each group")
     parser.add_argument("--model", default="gte-small")

@@ -47,9 +47,14 @@ class Kept:
     seconds: float
 
     def ranked(self, question: Question, policy: str, deep: bool) -> tuple[list[str], float]:
-        """The items that a search finds, best first, and how many ms it took."""
+        """The items that a search finds, best first, and how many ms it took.
+
+        A memory that was distilled from turns stands for those.
+        """
         hits, taken = self.hits(question, policy, deep)
-        return self._items(hit.memory for hit in hits), taken
+        sources = self.items_of([id for hit in hits for id in hit.sources])
+        items = ([self._item(hit.memory), *map(sources.get, hit.sources)] for hit in hits)
+        return list(dict.fromkeys(item for found in items for item in found if item)), taken
 
     def hits(self, question: Question, policy: str, deep: bool) -> tuple[Sequence[Hit], float]:
         """The hits of a search among the sessions that existed when it was asked, and how many ms it took."""

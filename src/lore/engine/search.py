@@ -62,8 +62,9 @@ def search(
     seen = spoken(ranked, policy)
     if query.deep:
         walked = deepened(seen, query, vector, policy=policy, reader=reader, sense=sense, now=now)
-        second = bridged(walked, query, policy=policy, reader=reader, sense=sense, now=now)
-        seen = spoken(second, policy)
+        if not policy.formula:
+            walked = bridged(walked, query, policy=policy, reader=reader, sense=sense, now=now)
+        seen = spoken(walked, policy)
     if not policy.formula:
         seen = weigh(seen, candidates, certainty)
     if certainty < LEAST and query.where.ids is None:
