@@ -4,10 +4,10 @@ import pytest
 
 from lore import Draft, Hit, Lore, Query
 
-STAGED = "The Rivals was staged by a man, Hallam Wycliffe."
+STAGED = "That comedy was staged by a man, Hallam Wycliffe."
 CORK = "Many winters long, Cork lodged Hallam Wycliffe."
 NEARER = "The winters were warm."
-QUESTION = "Where did the man who staged The Rivals spend the winters?"
+QUESTION = "Where did the man who staged that comedy spend the winters?"
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def test_a_deep_search_finds_what_the_best_hit_names_inside_another_text(hall: L
 
 
 def test_a_name_of_the_question_leads_nowhere_new(hall: Lore) -> None:
-    named = "Where did Hallam Wycliffe, who staged The Rivals, spend the winters?"
+    named = "Where did Hallam Wycliffe, who staged that comedy, spend the winters?"
     assert all("bridge" not in hit.evidence for hit in first(hall, named).values())
 
 
@@ -42,3 +42,12 @@ def test_a_name_that_many_memories_have_leads_nowhere(hall: Lore) -> None:
         hall.remember(Draft(content=f"Hallam Wycliffe signed ledger {number}."))
     hall.settle()
     assert all("bridge" not in hit.evidence for hit in first(hall, limit=20).values())
+
+
+def test_hits_of_a_walk_that_decides_stay_ahead(hall: Lore) -> None:
+    play, oaks = "The Rivals was written by Richard Sheridan.", "Beneath oaks sat Richard Sheridan."
+    author = "Richard Sheridan grew up beside a street of forty lamps with a dog, two aunts and a parrot."
+    for content in (play, oaks, author):
+        hall.remember(Draft(content=content))
+    hall.settle()
+    assert list(first(hall, "By whom was The Rivals written?"))[:2] == [play, author]

@@ -7,6 +7,7 @@ together with the question, leads to the memory about her, whatever words introd
 from collections.abc import Sequence
 from dataclasses import replace
 
+from lore.engine.deepen import DECIDES
 from lore.engine.sense import Sense
 from lore.model import Hit, Memory, Query, Signal
 from lore.names import forms, words_of
@@ -20,6 +21,8 @@ PASSAGE = 160
 """Characters of the best hit that are read with the question: about the sentence that matches."""
 FOUND = 12
 """How many memories the second search finds."""
+WALKED = 2
+"""How many further hits of a walk that decides stay ahead of the second search."""
 RARE = 3.0
 """Information, in nats, of a name that leads somewhere: at most one memory in twenty has it."""
 
@@ -70,10 +73,12 @@ def _found(
 def _merged(hits: Sequence[Hit], second: Sequence[Hit], via: str) -> list[Hit]:
     """One of each list in turn. A hit that moves up scores between the two that it comes between."""
     order: dict[str, Hit] = {}
+    walk = hits[0].signals.get("walk")
+    begin = WALKED if walk is not None and walk.weight == DECIDES else 0
     for place, hit in enumerate(hits):
         order.setdefault(hit.memory.id, hit)
-        if place < len(second) and second[place].memory.id not in order:
-            raised = second[place]
+        if 0 <= place - begin < len(second) and second[place - begin].memory.id not in order:
+            raised = second[place - begin]
             below = hits[place + 1].score if place + 1 < len(hits) else 0.0
             score = max(raised.score, (hit.score + below) / 2)
             signals = {**raised.signals, "bridge": Signal((score - raised.score) / raised.fade, 1.0)}
