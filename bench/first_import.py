@@ -30,8 +30,8 @@ from bench.clients.line import Line
 from bench.measuring import Bar
 from bench.retrieval.data import load
 from bench.transcripts import Session, generated, of_dataset, write
-from lore.doors.looking import described
-from lore.doors.place import Place
+from lore.doors.daemon_status import described
+from lore.doors.endpoint import Place
 
 LORE = (sys.executable, "-m", "lore.doors.cli")
 RELAY = (sys.executable, "-m", "lore.doors.relay")

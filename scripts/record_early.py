@@ -19,8 +19,8 @@ from lore.config import Config
 from lore.connecting import wire
 from lore.doors.early import HANDSHAKE, META_CAPABILITIES, META_VERSION, RECORDED, STATELESS
 from lore.doors.mcp import Offer, Workers
-from lore.doors.speech import Speech
-from lore.doors.watching import Audience
+from lore.doors.mcp_stream import Speech
+from lore.doors.subscriptions import Audience
 from lore.embed.hashing import HashEmbedder
 from lore.engine import Lore
 from lore.surfaces import SURFACES, TOGETHER, Surface, line_of

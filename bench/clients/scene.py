@@ -14,7 +14,7 @@ from types import TracebackType
 import apsw
 
 from bench.clients.line import Line
-from lore.doors.place import Place
+from lore.doors.endpoint import Place
 from lore.doors.starting import asked, start, stop
 
 SHORT = "/tmp"

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from bench.fuzz.chaos import Chaos
+from lore.doors.endpoint import Place
 from lore.doors.envelope import Refused, read
-from lore.doors.place import Place
 from lore.doors.starting import asked, stop
 from lore.surfaces import SURFACES
 

@@ -10,7 +10,7 @@ from lore.config import Config, Sleeping, Tuning, load
 from lore.embed import Embedder, open_embedder
 from lore.engine import Lore
 from lore.engine.background import Background
-from lore.engine.sense import Sense
+from lore.engine.embeddings import Sense
 from lore.engine.spending import StoreLedger
 from lore.environment import of_clients
 from lore.errors import Invalid

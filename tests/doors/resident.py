@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 import apsw
 
-from lore.doors.place import Place
+from lore.doors.endpoint import Place
 from lore.doors.starting import CHILDREN, asked, stop
 
 RELAY = (sys.executable, "-m", "lore.doors.relay")

@@ -13,7 +13,7 @@ import pytest
 from lore import Draft, Query
 from lore.config import Config
 from lore.connecting import wire
-from lore.doors.place import Place
+from lore.doors.endpoint import Place
 from lore.embed.hashing import HashEmbedder
 from tests.doors import resident
 from tests.doors.command import LORE, Command

@@ -23,8 +23,8 @@ from lore.connecting import wire
 from lore.doors import starting
 from lore.doors.cli.flags import Flags
 from lore.doors.cli.opening import opened
+from lore.doors.endpoint import Place
 from lore.doors.locking import held
-from lore.doors.place import Place
 from lore.embed.hashing import HashEmbedder
 from lore.version import VERSION
 from tests.doors.command import Command

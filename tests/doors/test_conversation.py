@@ -6,7 +6,7 @@ import threading
 from typing import Any
 
 from lore.doors.conversation import MOST_TRIES, Conversation
-from lore.doors.hello import said
+from lore.doors.handshake import said
 
 CALL = {"method": "tools/call", "params": {"name": "store", "arguments": {}}}
 SEARCH = {"method": "tools/call", "params": {"name": "search", "arguments": {}}}

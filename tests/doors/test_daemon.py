@@ -13,8 +13,8 @@ import pytest
 from lore import Draft
 from lore.config import Config
 from lore.connecting import wire
+from lore.doors.endpoint import Place
 from lore.doors.locking import held
-from lore.doors.place import Place
 from lore.doors.starting import asked, start, stop
 from lore.embed.hashing import HashEmbedder
 from tests.doors.command import Command
@@ -201,7 +201,7 @@ def drowsy(monkeypatch: pytest.MonkeyPatch) -> None:
 def dozes(place: Place) -> bool:
     """The process is the same, but it is another program."""
     told = asked(place)
-    return told is not None and b"lore.doors.dozing" in Path(f"/proc/{told['pid']}/cmdline").read_bytes()
+    return told is not None and b"lore.doors.idle" in Path(f"/proc/{told['pid']}/cmdline").read_bytes()
 
 
 def rss_mb(pid: int) -> float:

@@ -21,9 +21,9 @@ import pytest
 from lore.doors.cli import cli
 from lore.doors.cli.daemon import COMMANDS
 from lore.doors.daemon import WAIT_SECONDS
+from lore.doors.endpoint import Place
 from lore.doors.locking import held, holding
 from lore.doors.logbook import LARGEST_BYTES
-from lore.doors.place import Place
 from lore.doors.starting import stop
 from lore.version import VERSION
 from tests.doors.command import Command
@@ -328,7 +328,7 @@ def test_looking_loads_next_to_nothing(near: Home, command: str) -> None:
     near.log.write_text("")
     near.started()
     modules = loaded_by("--data-dir", str(near.folder), "daemon", command)
-    assert "lore.doors.place" in modules
+    assert "lore.doors.endpoint" in modules
     assert not modules & {
         "numpy",
         "apsw",

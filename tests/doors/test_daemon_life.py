@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from lore.doors.hello import said
+from lore.doors.endpoint import Place
+from lore.doors.handshake import said
 from lore.doors.locking import held
-from lore.doors.place import Place
 from lore.doors.residence import residing
 from lore.doors.starting import asked, start, stop
 from lore.errors import Unavailable

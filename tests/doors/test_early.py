@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from lore.doors.early import Early
-from lore.doors.hello import OPENING
+from lore.doors.endpoint import Line, Place
+from lore.doors.handshake import OPENING
 from lore.doors.locking import holding
-from lore.doors.place import Line, Place
 from lore.doors.starting import asked, start
 from lore.surfaces import SURFACES
 from scripts.record_early import FILE, recorded

@@ -11,9 +11,9 @@ import pytest
 
 from lore.doors.conversation import Conversation
 from lore.doors.deadline import Late, within
+from lore.doors.endpoint import Place
 from lore.doors.envelope import DEEPEST, Refused, read
 from lore.doors.framing import LONGEST_LINE, Lines
-from lore.doors.place import Place
 from tests.doors.resident import SETTINGS, Agent, a_place, pid_of, short_folder, writers_waiting
 
 PARSE_ERROR, INVALID_REQUEST = -32700, -32600

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from lore.doors.cli.terminal import BEGIN
-from lore.doors.place import Place
+from lore.doors.endpoint import Place
 from tests.doors.command import Command
 from tests.doors.resident import SETTINGS, Agent, a_place, short_folder
 from tests.doors.test_cli_through_daemon import no_way_to_the_store, running

@@ -17,7 +17,7 @@ from mcp import Client, StdioServerParameters
 from lore import Draft
 from lore.config import load
 from lore.connecting import wire
-from lore.doors.place import Place
+from lore.doors.endpoint import Place
 from lore.doors.starting import asked, start, stop
 from lore.version import VERSION
 from tests.doors.resident import (
@@ -41,7 +41,7 @@ import lore.version
 lore.version.VERSION = sys.argv[2]
 from lore.config import load
 from lore.doors.daemon import run
-from lore.doors.place import Place
+from lore.doors.endpoint import Place
 run(load(data_dir=sys.argv[1]), Place({}, sys.argv[1]))
 """
 
@@ -362,7 +362,7 @@ def test_it_loads_next_to_nothing() -> None:
 def test_it_imports_the_standard_library_only() -> None:
     code = (
         "import sys; before = set(sys.modules)\n"
-        "import lore.doors.relay, lore.doors.conversation, lore.doors.starting, lore.doors.piping\n"
+        "import lore.doors.relay, lore.doors.conversation, lore.doors.starting, lore.doors.stdin_socket\n"
         "import lore.doors.early, json\n"
         "names = {name.split('.')[0] for name in set(sys.modules) - before}\n"
         "print(json.dumps(sorted(names - set(sys.stdlib_module_names) - {'lore'})))"

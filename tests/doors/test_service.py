@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
+from lore.doors.endpoint import Place
 from lore.doors.locking import held
-from lore.doors.place import Place
 from lore.doors.service import LABEL, install, launchd, manager_of, systemd, uninstall
 from lore.doors.starting import stop
 from lore.errors import Unavailable

@@ -11,9 +11,9 @@ import pytest
 from lore.config import Config
 from lore.connecting import wire
 from lore.doors.cli.terminal import columns
-from lore.doors.looking import described
+from lore.doors.daemon_status import described
 from lore.embed.hashing import HashEmbedder
-from lore.engine.nights import ATTEMPTS, DIGEST
+from lore.engine.consolidation_backlog import ATTEMPTS, DIGEST
 from lore.model import Cause
 from tests.doors.command import Command
 from tests.doors.resident import short_folder

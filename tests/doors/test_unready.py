@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lore.doors.place import Place
+from lore.doors.endpoint import Place
 from tests.doors.resident import Agent, a_place, short_folder, until
 
 TREE = ["search", "read", "list_roots", "store", "update", "delete"]

@@ -19,10 +19,10 @@ from lore import Draft, Duplicate, Filter, Invalid, Lore, NotFound, Query, Tie, 
 from lore.config import Config
 from lore.connecting import tailored, wire
 from lore.doors.clients import Clients
+from lore.doors.codec import NOUNS, TAG, hints_of, spelled, understood
+from lore.doors.embedding_progress import settling
 from lore.doors.framing import Cut
-from lore.doors.hello import said
-from lore.doors.settling import settling
-from lore.doors.spelling import NOUNS, TAG, hints_of, spelled, understood
+from lore.doors.handshake import said
 from lore.doors.verbs import BEGUN, ONCE, VERBS, Remote, answered
 from lore.embed.hashing import HashEmbedder
 from lore.model import Branch, Revision

@@ -14,9 +14,9 @@ from lore.config import Config
 from lore.connecting import wire
 from lore.embed.hashing import HashEmbedder
 from lore.engine.embed import PIECE, embed
+from lore.engine.embeddings import QUIET_SECONDS, RECENT, Sense
 from lore.engine.observe import Subject
 from lore.engine.reflect import Reflection
-from lore.engine.sense import QUIET_SECONDS, RECENT, Sense
 from lore.engine.split import Part
 from lore.model import Revision
 from lore.vectors import Vector, Vectors
@@ -357,7 +357,7 @@ class Counting(HashEmbedder):
 def test_while_somebody_searches_texts_are_embedded_one_by_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lore.engine.sense.LATELY_SECONDS", 600.0)
+    monkeypatch.setattr("lore.engine.embeddings.LATELY_SECONDS", 600.0)
     embedder = Counting()
     lore = wire(Config(db_path=tmp_path / "memory.db"), embedder=embedder)
     for number in range(2 * PIECE):
@@ -380,8 +380,8 @@ def test_embedding_pauses_while_somebody_searches_but_not_for_ever(
     lore.sense.of_question("walrus")
     assert embed(store=lore.store, sense=lore.sense, limit=1) == 1
     assert embedder.began_at - asked_at >= QUIET_SECONDS
-    monkeypatch.setattr("lore.engine.sense.QUIET_SECONDS", 600.0)
-    monkeypatch.setattr("lore.engine.sense.LONGEST_PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr("lore.engine.embeddings.QUIET_SECONDS", 600.0)
+    monkeypatch.setattr("lore.engine.embeddings.LONGEST_PAUSE_SECONDS", 0.0)
     assert embed(store=lore.store, sense=lore.sense, limit=1) == 1
     lore.close()
 

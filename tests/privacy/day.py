@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from lore.doors.place import Place
+from lore.doors.endpoint import Place
 from tests.doors.command import LORE
 from tests.doors.resident import SECONDS, Agent, a_place, until
 

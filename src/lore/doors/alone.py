@@ -10,7 +10,7 @@ from contextlib import suppress
 
 from typing_extensions import override
 
-from lore.doors.place import Line, Place, socket_pair
+from lore.doors.endpoint import Line, Place, socket_pair
 from lore.environment import folder
 
 PROBE_BYTES = 1 << 16

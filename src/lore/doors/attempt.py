@@ -2,7 +2,7 @@
 
 import _thread
 
-from lore.doors.place import Line, socket_pair
+from lore.doors.endpoint import Line, socket_pair
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -17,11 +17,11 @@ from mcp_types import JSONRPCMessage, JSONRPCRequest
 
 from lore.config import Config, load
 from lore.connecting import tailored
-from lore.doors.hello import END, LONGEST, heard, said
+from lore.doors.handshake import END, LONGEST, heard, said
 from lore.doors.mcp import Offer, Workers, take_over
-from lore.doors.speech import GONE, LISTENING, RelayedSpeech, cancel_when, lines
+from lore.doors.mcp_stream import GONE, LISTENING, RelayedSpeech, cancel_when, lines
+from lore.doors.subscriptions import Audience
 from lore.doors.verbs import BEGUN, answered
-from lore.doors.watching import Audience
 from lore.engine import Lore
 from lore.errors import Invalid, LoreError, Unavailable
 from lore.surfaces import surfaces_named

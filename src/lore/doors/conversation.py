@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from lore.doors.early import Early
+from lore.doors.endpoint import Line
 from lore.doors.envelope import Refused, read
-from lore.doors.hello import OPENING, heard
-from lore.doors.place import Line
+from lore.doors.handshake import OPENING, heard
 
 MOST_TRIES = 2
 """A request that two daemons did not survive is not given to a third."""

@@ -19,16 +19,16 @@ from anyio.abc import SocketStream, TaskGroup
 
 from lore.config import IGNORE_LIST, Config
 from lore.connecting import wire
-from lore.doors.asleep import language_models
 from lore.doors.clients import MANY_FILES, Clients
+from lore.doors.consolidation_run import language_models
+from lore.doors.consolidation_schedule import Nights
 from lore.doors.door import Door, let_in
-from lore.doors.dozing import doze
-from lore.doors.gathering import Gathering
-from lore.doors.nights import Nights
-from lore.doors.place import LOOPBACK, Place
+from lore.doors.endpoint import LOOPBACK, Place
+from lore.doors.idle import doze
+from lore.doors.mcp_stream import FINISH_SECONDS
 from lore.doors.residence import Residence, residing
-from lore.doors.speech import FINISH_SECONDS
 from lore.doors.state import State
+from lore.doors.transcript_watcher import Gathering
 from lore.engine import Lore
 from lore.environment import of_clients
 from lore.supervision import Service, async_failure_of, failure_of

@@ -10,7 +10,7 @@ from typing import Any, cast
 import anyio
 from anyio.abc import SocketAttribute, SocketListener, SocketStream, TaskGroup
 
-from lore.doors.place import LOOPBACK, Place
+from lore.doors.endpoint import LOOPBACK, Place
 from lore.doors.state import write_whole
 
 BACKLOG = 256

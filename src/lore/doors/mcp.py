@@ -29,8 +29,8 @@ from mcp_types import Tool as OfferedTool
 from lore.config import Config
 from lore.connecting import wire
 from lore.doors.deadline import Late, within
-from lore.doors.speech import Speech
-from lore.doors.watching import Audience, Watching
+from lore.doors.mcp_stream import Speech
+from lore.doors.subscriptions import Audience, Watching
 from lore.engine import Lore
 from lore.environment import folder, session
 from lore.errors import LoreError

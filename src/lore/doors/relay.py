@@ -11,9 +11,9 @@ from importlib import import_module
 
 from lore.doors.arguments import USAGE, VALUED, options_of
 from lore.doors.attempt import Attempt, Trouble
+from lore.doors.endpoint import GLANCE_SECONDS, Hung, Line, Place
 from lore.doors.framing import LONGEST_LINE, Lines
-from lore.doors.hello import OPENING
-from lore.doors.place import GLANCE_SECONDS, Hung, Line, Place
+from lore.doors.handshake import OPENING
 from lore.environment import folder, session, variables
 from lore.version import VERSION
 
@@ -372,7 +372,7 @@ def _waitable(stdin: int | Line) -> int | Line:
     """Where a pipe cannot be waited for together with a socket, a socket stands in for it."""
     if CAN_WAIT_FOR_PIPES or isinstance(stdin, Line):
         return stdin
-    stand_in: Line = import_module("lore.doors.piping").as_socket(stdin)
+    stand_in: Line = import_module("lore.doors.stdin_socket").as_socket(stdin)
     return stand_in
 
 

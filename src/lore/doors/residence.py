@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from lore.doors.endpoint import Place
 from lore.doors.locking import Held, holding, in_place, retaken, still_holding
-from lore.doors.place import Place
 from lore.doors.state import write_whole
 from lore.errors import Unavailable
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from shutil import which
 
-from lore.doors.looking import glance
-from lore.doors.place import Place
+from lore.doors.daemon_status import glance
+from lore.doors.endpoint import Place
 from lore.doors.starting import RESIDENT, await_answer, stop
 from lore.doors.state import write_whole
 from lore.environment import FRUGAL, config_home, variables

@@ -7,8 +7,8 @@ import sys
 import time
 from contextlib import suppress
 
+from lore.doors.endpoint import Hung, Place
 from lore.doors.locking import held, holding
-from lore.doors.place import Hung, Place
 from lore.environment import for_resident, variables
 from lore.errors import Unavailable
 from lore.version import VERSION

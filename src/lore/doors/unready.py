@@ -25,7 +25,7 @@ from lore.config import Config
 from lore.connecting import wire
 from lore.doors.early import TROUBLED
 from lore.doors.mcp import Offer, Workers, offered, over_stdio, take_over
-from lore.doors.watching import Audience
+from lore.doors.subscriptions import Audience
 from lore.engine import Lore
 from lore.environment import folder
 from lore.errors import Invalid, LoreError

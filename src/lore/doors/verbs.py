@@ -8,10 +8,10 @@ from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from lore import errors
+from lore.doors.codec import fits, hints_of, spelled, understood
+from lore.doors.endpoint import GLANCE_SECONDS, Line
 from lore.doors.framing import LONGEST_LINE, Cut
-from lore.doors.hello import LONGEST, OPENING, said
-from lore.doors.place import GLANCE_SECONDS, Line
-from lore.doors.spelling import fits, hints_of, spelled, understood
+from lore.doors.handshake import LONGEST, OPENING, said
 from lore.errors import Duplicate, Invalid, LoreError, Unavailable
 
 if TYPE_CHECKING:

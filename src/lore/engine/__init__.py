@@ -7,15 +7,16 @@ from pathlib import Path
 
 from lore.config import Sleeping
 from lore.engine.background import Background
+from lore.engine.consolidation_backlog import retried, staged
 from lore.engine.embed import embed_alone, settle
+from lore.engine.embeddings import Sense
+from lore.engine.find_duplicate import Known, known
 from lore.engine.forget import forget, restore
 from lore.engine.graph import Graph
 from lore.engine.importing import import_file
 from lore.engine.in_progress import Asker, without_own_turns
 from lore.engine.ingest import Ingested, ingest
-from lore.engine.known import Known, known
 from lore.engine.link import link, unlink
-from lore.engine.nights import retried, staged
 from lore.engine.rate import Rated, Rating, rate
 from lore.engine.read import explore, ids_like, look_at, read, read_many, root_of, roots
 from lore.engine.recall import recall
@@ -24,7 +25,6 @@ from lore.engine.release import release
 from lore.engine.remember import remember
 from lore.engine.revise import revise
 from lore.engine.search import search
-from lore.engine.sense import Sense
 from lore.engine.similar import TextOrVector, similar
 from lore.engine.status import status
 from lore.engine.suggest import Candidate, Reviewed, Suggestion, recommend, review

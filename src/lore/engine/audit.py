@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from lore.engine.portrait import SIMILAR, Portrait, portraits_of, shown_entities
-from lore.engine.sense import Sense
+from lore.engine.embeddings import Sense
+from lore.engine.entity_view import SIMILAR, Portrait, portraits_of, shown_entities
 from lore.engine.split import Analysis, candidates, threshold_of
 from lore.errors import Invalid
 from lore.model import Memory

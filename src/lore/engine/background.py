@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from lore.config import Tuning
 from lore.engine.embed import WORK, embed, embed_alone
-from lore.engine.sense import Sense
+from lore.engine.embeddings import Sense
 from lore.engine.suggest import sweep, sweepable
 from lore.health import Embedding
 from lore.model import Cause

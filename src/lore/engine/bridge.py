@@ -7,7 +7,7 @@ together with the question, leads to the memory about her, whatever words introd
 from collections.abc import Sequence
 from dataclasses import replace
 
-from lore.engine.sense import Sense
+from lore.engine.embeddings import Sense
 from lore.model import Hit, Memory, Query, Signal
 from lore.names import forms, words_of
 from lore.ranking.decay import relevance

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from lore.engine.sense import Sense
+from lore.engine.embeddings import Sense
 from lore.model import Hit, Link, Memory, Query, Signal
 from lore.names import Mention, Word, candidates, mentions, stems, subjects, without, words_of
 from lore.ranking.decay import left_of, relevance

@@ -6,8 +6,8 @@ from typing import Literal
 
 import numpy as np
 
-from lore.engine.portrait import Portrait, entities_named, portraits_of
-from lore.engine.sense import Sense
+from lore.engine.embeddings import Sense
+from lore.engine.entity_view import Portrait, entities_named, portraits_of
 from lore.errors import NotFound, Unavailable
 from lore.model import Memory
 from lore.ranking.cluster import Distances, clustered, contained, containment

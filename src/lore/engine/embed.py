@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 
-from lore.engine.sense import Sense
+from lore.engine.embeddings import Sense
 from lore.store import Passage, Store
 from lore.vectors import Vector
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from lore.engine import origins
+from lore.engine.entity_view import OBSERVATION, repaint_above
 from lore.engine.link import ended, made
-from lore.engine.portrait import OBSERVATION, repaint_above
 from lore.model import SESSION, Cause, Link, Memory, Tie
 from lore.store import Store, Writer
 

@@ -6,17 +6,17 @@ from pathlib import Path
 
 from lore.admit import admit
 from lore.engine.adopt import Adopted, adopt, file_within, lines_of
-from lore.engine.associate import Association, associate
 from lore.engine.audit import Audit, audit
 from lore.engine.background import Background
 from lore.engine.duplicates import Repetitions, duplicates
+from lore.engine.embeddings import Sense
+from lore.engine.entity_view import Portrait, past_of
+from lore.engine.graph_search import Association, associate
 from lore.engine.nodes import Nodes, addressed, containing, everything, names_of, opened, replaced_as
 from lore.engine.observe import Subject, introduce, observe
-from lore.engine.ponder import Thought, ponder, thoughts_about
-from lore.engine.portrait import Portrait, past_of
 from lore.engine.relate import Ending, Related, Relation, end, relate, unrelate
 from lore.engine.retract import retract
-from lore.engine.sense import Sense
+from lore.engine.search_reflections import Thought, ponder, thoughts_about
 from lore.engine.split import Analysis, Part, Splitting, analyse, candidates, split
 from lore.model import Cause, Link, Memory
 from lore.ranking.policy import Policy

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from lore.engine.sense import Sense
+from lore.engine.embeddings import Sense
 from lore.model import Filter, Hit, Memory, Signal
 from lore.ranking import confidence, evidence, fuse
 from lore.ranking.coverage import coverage

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from lore.engine.portrait import (
+from lore.engine.entity_view import (
     ENTITY,
     IMPLIED,
     OBSERVATION,

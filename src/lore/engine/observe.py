@@ -4,9 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from lore.engine.duplicates import repeated
-from lore.engine.link import made
-from lore.engine.nodes import addressed, portrayed
-from lore.engine.portrait import (
+from lore.engine.embeddings import Sense
+from lore.engine.entity_view import (
     ENTITY,
     GENERIC_KIND,
     IMPLIED,
@@ -20,8 +19,9 @@ from lore.engine.portrait import (
     repaint,
     text_of,
 )
+from lore.engine.link import made
+from lore.engine.nodes import addressed, portrayed
 from lore.engine.remember import SHORT_LIMIT_BYTES, TITLE_LIMIT_BYTES
-from lore.engine.sense import Sense
 from lore.engine.use import count_use
 from lore.errors import Invalid, NotFound
 from lore.model import UPDATES, Cause, Link, Memory, Tie, new_id

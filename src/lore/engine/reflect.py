@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from lore.admit import admit
-from lore.engine.known import known
+from lore.engine.embeddings import Sense
+from lore.engine.find_duplicate import known
 from lore.engine.link import made
-from lore.engine.sense import Sense
 from lore.errors import Invalid
 from lore.model import Cause, Draft, Filter, Link, Memory, Tie, new_id
 from lore.ranking.compare import corrects

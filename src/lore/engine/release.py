@@ -6,7 +6,7 @@ import re
 import sys
 from pathlib import Path
 
-from lore.engine.sense import Sense
+from lore.engine.embeddings import Sense
 from lore.store import Store
 
 MAPS = Path("/proc/self/maps")

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from lore.admit import admit
+from lore.engine.embeddings import Sense
 from lore.engine.link import check_tie, made, tied
-from lore.engine.sense import Sense
 from lore.engine.use import count_use
 from lore.errors import Duplicate, Invalid, NotFound
 from lore.model import UPDATES, VERBATIM, Cause, Draft, Filter, Memory, Tie, new_id

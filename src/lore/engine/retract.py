@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from lore.engine.entity_view import ENTITY, Portrait, past_of, repaint
 from lore.engine.forget import hide
 from lore.engine.nodes import addressed, portrayed
 from lore.engine.observe import Subject
-from lore.engine.portrait import ENTITY, Portrait, past_of, repaint
 from lore.engine.use import count_use
 from lore.errors import Invalid, NotFound
 from lore.model import Cause, Memory

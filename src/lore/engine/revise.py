@@ -5,7 +5,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 from lore.admit import admit
-from lore.engine.portrait import repaint_above
+from lore.engine.entity_view import repaint_above
 from lore.engine.remember import SHORT_LIMIT_BYTES, TITLE_LIMIT_BYTES
 from lore.errors import Invalid, NotFound
 from lore.model import Cause, Memory, Revision

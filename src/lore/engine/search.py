@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from lore.engine.bridge import bridged
 from lore.engine.deepen import deepened
+from lore.engine.embeddings import Sense
 from lore.engine.match import Candidates, Question, by_evidence, find, weigh
 from lore.engine.once import each_once
-from lore.engine.sense import Sense
 from lore.engine.use import count_use
 from lore.errors import Invalid, NotFound
 from lore.model import FORMATS, SESSION, TURN, VERBATIM, Answer, Filter, Format, Hit, Memory, Query, Signal

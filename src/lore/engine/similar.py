@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lore.engine.sense import Sense
+from lore.engine.embeddings import Sense
 from lore.errors import Invalid
 from lore.model import Filter, Match
 from lore.ranking import fuse

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from lore.engine.duplicates import likenesses
+from lore.engine.embeddings import Sense
+from lore.engine.entity_view import Portrait, entities_named, portraits_of, repaint, shown_entities
 from lore.engine.link import ended, made
 from lore.engine.observe import DEFAULT_TYPE, Subject, check, introduced
-from lore.engine.portrait import Portrait, entities_named, portraits_of, repaint, shown_entities
 from lore.engine.relate import Relation, related
-from lore.engine.sense import Sense
 from lore.errors import Invalid, NotFound
 from lore.model import Cause, Link, Memory, Tie
 from lore.ranking.cluster import topics_of

@@ -1,7 +1,7 @@
 """status: what is there, where it is, and whether all of it can be found by meaning."""
 
-from lore.engine.nights import runs, staged
-from lore.engine.sense import Sense
+from lore.engine.consolidation_backlog import runs, staged
+from lore.engine.embeddings import Sense
 from lore.health import Status
 from lore.store import Reader, Store
 from lore.version import VERSION

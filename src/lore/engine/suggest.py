@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from lore.config import Tuning
-from lore.engine.known import KNOWLEDGE
+from lore.engine.embeddings import Sense
+from lore.engine.find_duplicate import KNOWLEDGE
 from lore.engine.link import made
-from lore.engine.sense import Sense
 from lore.errors import NotFound
 from lore.model import Cause, Filter, Memory, Tie, new_id
 from lore.ranking import fuse

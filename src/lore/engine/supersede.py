@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
+from lore.engine.entity_view import OBSERVATION, repaint_above
 from lore.engine.link import tied
-from lore.engine.portrait import OBSERVATION, repaint_above
 from lore.errors import Invalid, NotFound
 from lore.model import SHARED, Cause, Memory, Tie
 from lore.store import Store, Writer

@@ -14,9 +14,9 @@ import apsw
 
 from lore.durable import OWNER_FILE, make_folder, sync_folder
 from lore.errors import LoreError, Unavailable
+from lore.store.group_commit import Turns
 from lore.store.mark import Mark
 from lore.store.snapshot import Snapshot, is_unwritable, obstacle
-from lore.store.turns import Turns
 
 OLDEST_SQLITE = (3, 51, 3)
 BUSY_SECONDS = 30.0

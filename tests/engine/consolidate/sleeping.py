@@ -14,9 +14,9 @@ from lore.engine.consolidate import Report
 from lore.engine.consolidate.plan import View
 from lore.engine.consolidate.trees import PHASE
 from lore.engine.consolidation import sleep
+from lore.engine.consolidation_backlog import RUN
+from lore.engine.embeddings import Sense
 from lore.engine.ingest import keep_all
-from lore.engine.nights import RUN
-from lore.engine.sense import Sense
 from lore.llm.scripted import Answer, ScriptedModel
 from lore.model import Cause, Memory
 from lore.transcripts.base import Role, Turn

@@ -8,7 +8,7 @@ import pytest
 from lore import Filter, Lore, Query
 from lore.clock import Clock
 from lore.config import Sleeping
-from lore.engine.nights import ATTEMPTS
+from lore.engine.consolidation_backlog import ATTEMPTS
 from lore.llm.base import Nonsense, OverBudget, Unreachable
 from tests.engine.consolidate.sleeping import (
     Fitting,

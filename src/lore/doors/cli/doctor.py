@@ -12,7 +12,7 @@ from lore.doors.cli.opening import missing_store, opened
 from lore.doors.cli.placing import place_of
 from lore.doors.cli.progress import settle
 from lore.doors.cli.terminal import note, wrapped
-from lore.doors.looking import described
+from lore.doors.daemon_status import described
 from lore.doors.verbs import Remote
 from lore.errors import Unavailable
 from lore.health import Finding

@@ -11,7 +11,7 @@ from lore.config import IGNORE_LIST
 from lore.doors.cli.flags import Flags
 from lore.doors.cli.opening import directly, settings
 from lore.doors.cli.terminal import note, plural
-from lore.doors.gathering import Gathering
+from lore.doors.transcript_watcher import Gathering
 from lore.engine.ingest import Ingested
 from lore.environment import of_clients
 from lore.transcripts.sources import VARIABLES, Source

@@ -15,7 +15,7 @@ from lore.doors.cli.placing import place_of
 from lore.doors.cli.progress import document_read, read_all, show_read
 from lore.doors.cli.terminal import note, plural
 from lore.doors.cli.times import moment
-from lore.doors.looking import glance
+from lore.doors.daemon_status import glance
 from lore.environment import of_clients
 from lore.errors import Invalid, NotFound
 

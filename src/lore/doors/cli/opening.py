@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, cast
 from lore.doors.cli.flags import Flags
 from lore.doors.cli.placing import place_of
 from lore.doors.cli.terminal import warn
-from lore.doors.place import Hung, Line, Place
-from lore.doors.settling import Embeds
+from lore.doors.embedding_progress import Embeds
+from lore.doors.endpoint import Hung, Line, Place
 from lore.doors.verbs import Remote
 from lore.environment import folder, session, variables
 from lore.errors import LoreError

@@ -1,7 +1,7 @@
 """Placing: flags → where the daemon is that they mean."""
 
 from lore.doors.cli.flags import Flags
-from lore.doors.place import Place
+from lore.doors.endpoint import Place
 from lore.environment import variables
 
 

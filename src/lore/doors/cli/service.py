@@ -11,7 +11,7 @@ from lore.doors.cli.flags import Flags, json_option
 from lore.doors.cli.placing import place_of
 from lore.doors.cli.starting import check_settings
 from lore.doors.cli.terminal import note, visible
-from lore.doors.looking import glance
+from lore.doors.daemon_status import glance
 
 
 @click.command()

@@ -10,8 +10,8 @@ from lore.doors.cli.document import show_document
 from lore.doors.cli.flags import Flags, json_option
 from lore.doors.cli.placing import place_of
 from lore.doors.cli.terminal import note, visible, warn
-from lore.doors.looking import glance
-from lore.doors.place import Place
+from lore.doors.daemon_status import glance
+from lore.doors.endpoint import Place
 from lore.version import VERSION
 
 

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lore.doors.cli.deeds import amount, models_named, took
 from lore.doors.cli.document import plain, show_document
 from lore.doors.cli.flags import Flags, json_option
 from lore.doors.cli.opening import missing_store, opened
 from lore.doors.cli.placing import place_of
+from lore.doors.cli.report_text import amount, models_named, took
 from lore.doors.cli.terminal import BEGIN, note, plural, show_rows, visible, warn
 from lore.doors.cli.times import embedding_left, told
-from lore.doors.looking import described, glance
+from lore.doors.daemon_status import described, glance
 from lore.doors.verbs import Remote
 from lore.health import Status
 
@@ -53,7 +53,7 @@ def _language_models(lore: "Lore", flags: Flags) -> Mapping[str, str] | None:
     if isinstance(lore, Remote):
         told: Mapping[str, str] | None = described(place_of(flags)).get("language_model")
         return told
-    ours: Mapping[str, str] | None = import_module("lore.doors.asleep").language_models(lore)
+    ours: Mapping[str, str] | None = import_module("lore.doors.consolidation_run").language_models(lore)
     return ours
 
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from lore.config import Sleeping
+from lore.engine.embeddings import Sense
+from lore.engine.entity_view import OBSERVATION, repaint
 from lore.engine.forget import hide
 from lore.engine.link import ended, made
-from lore.engine.portrait import OBSERVATION, repaint
-from lore.engine.sense import Sense
 from lore.llm.base import LanguageModel
 from lore.model import Cause, Link, LinkKind, Memory, Tie
 from lore.store import Reader, Store, Writer

@@ -10,8 +10,8 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from lore.engine import Lore
+from lore.engine.entity_view import ENTITY, Portrait
 from lore.engine.nodes import Bond, Nodes
-from lore.engine.portrait import ENTITY, Portrait
 from lore.errors import Invalid, NotFound, Unavailable
 from lore.surfaces.answers import outdated
 from lore.surfaces.base import Resource, Surface

@@ -7,8 +7,8 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from lore.engine import Lore
+from lore.engine.entity_view import ENTITY
 from lore.engine.observe import DEFAULT_TYPE, Subject
-from lore.engine.portrait import ENTITY
 from lore.errors import Invalid
 from lore.model import Memory
 from lore.surfaces.answers import Cut, fit

@@ -7,7 +7,7 @@ from typing_extensions import TypedDict
 
 from lore.engine import Lore
 from lore.engine.nodes import is_node
-from lore.engine.ponder import Thought, thought_of
+from lore.engine.search_reflections import Thought, thought_of
 from lore.errors import Invalid, NotFound
 from lore.model import Draft
 from lore.surfaces.answers import Cut, fit

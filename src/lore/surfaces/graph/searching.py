@@ -6,10 +6,10 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from lore.engine import Lore
-from lore.engine.associate import Association
+from lore.engine.entity_view import GENERIC_KIND, SIMILAR, Portrait
+from lore.engine.graph_search import Association
 from lore.engine.nodes import Nodes
-from lore.engine.ponder import Thought
-from lore.engine.portrait import GENERIC_KIND, SIMILAR, Portrait
+from lore.engine.search_reflections import Thought
 from lore.model import Link, Memory
 from lore.surfaces.answers import FETCH_FACTOR, Cut, cost, fit
 from lore.surfaces.base import Reply

@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 from lore.engine import Lore
+from lore.engine.entity_view import Portrait
 from lore.engine.nodes import Bond
-from lore.engine.portrait import Portrait
 from lore.model import Memory
 from lore.surfaces.answers import Cut, Fitted, Outdated, cost, fit, fit_list, outdated, portion, uncut
 from lore.surfaces.graph.dialect import Relation, entity_of, relation_of

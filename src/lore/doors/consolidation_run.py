@@ -1,4 +1,4 @@
-"""asleep: one consolidation, by one process at a time, which can be told to end."""
+"""consolidation_run: one consolidation, by one process at a time, which can be told to end."""
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -8,7 +8,7 @@ from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from lore.doors.settling import Embeds, settling
+from lore.doors.embedding_progress import Embeds, settling
 from lore.engine import Lore
 from lore.errors import LoreError, Unavailable
 from lore.health import Embedding

@@ -1,8 +1,8 @@
-"""ponder: find reflections by meaning and words, within who, about what and in which mood."""
+"""search_reflections: find reflections by meaning and words, filtered by author, target and mood."""
 
 from dataclasses import dataclass, replace
 
-from lore.engine.sense import Sense
+from lore.engine.embeddings import Sense
 from lore.errors import Unavailable
 from lore.model import Filter, Memory
 from lore.ranking import fuse

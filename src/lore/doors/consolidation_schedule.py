@@ -1,13 +1,13 @@
-"""nights: when a daemon consolidates: regularly, when enough was said, and before it dozes."""
+"""consolidation_schedule: when a daemon consolidates: at intervals, at a backlog, and before it idles."""
 
 import logging
 import threading
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 
-from lore.doors.asleep import Ended, Night, regular
+from lore.doors.consolidation_run import Ended, Night, regular
 from lore.engine import Lore
-from lore.engine.nights import lately, worth_trying
+from lore.engine.consolidation_backlog import lately, worth_trying
 from lore.errors import LoreError
 from lore.health import Staged
 

@@ -1,4 +1,4 @@
-"""associate: what lies in different trees and belongs together is linked, once."""
+"""link: what lies in different trees and belongs together is linked, once."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""hello: what a client and the daemon tell each other before they begin, in a form that needs no parser.
+"""handshake: the messages that a client and the daemon exchange first, in a form that needs no parser.
 
 A message is `lore/1 WORD`, then fields `name=value`, each behind a NUL, and a NUL and a newline at the end.
 A client says what it wants (`mcp`, `verbs`, `ping`, `status`, `stop`) with its version, its folder, the

@@ -1,15 +1,15 @@
-"""associate: candidates by meaning and words → folded into entities → bent by use, age, company → counted."""
+"""graph_search: candidates by meaning and words, folded into entities, weighted by use, age and company."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from lore.engine import match
+from lore.engine.embeddings import Sense
+from lore.engine.entity_view import ENTITY, IMPLIED, OBSERVATION, Portrait
 from lore.engine.nodes import portrayed, stands_in
 from lore.engine.once import each_once
-from lore.engine.portrait import ENTITY, IMPLIED, OBSERVATION, Portrait
 from lore.engine.search import spoken
-from lore.engine.sense import Sense
 from lore.engine.use import count_use
 from lore.errors import Unavailable
 from lore.model import VERBATIM, Filter, Memory

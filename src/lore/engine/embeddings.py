@@ -1,4 +1,4 @@
-"""Sense: the embedder as the verbs see it. Asked for a vector, it gives one or says why it cannot."""
+"""embeddings: the embedder as the verbs see it. Asked for a vector, it gives one or says why it cannot."""
 
 import threading
 import time

@@ -1,4 +1,4 @@
-"""settling: have all memories embedded, by this process or by another one, and say how far that is."""
+"""embedding_progress: waits until all memories are embedded, by any process, and reports progress."""
 
 import time
 from collections.abc import Iterator

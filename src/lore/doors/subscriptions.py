@@ -1,4 +1,4 @@
-"""watching: what clients may read, and telling those who asked when it has changed, in both protocol eras."""
+"""subscriptions: serves resources and notifies subscribed clients of changes, in both protocol eras."""
 
 from collections.abc import Mapping
 from functools import partial

@@ -1,4 +1,4 @@
-"""speech: MCP over a line of bytes. What has begun is answered before the end, whichever side ends it."""
+"""mcp_stream: MCP over a line of bytes. What has begun is answered before the end, whichever side ends it."""
 
 import json
 import logging
@@ -21,7 +21,7 @@ from pydantic import ValidationError
 
 from lore.doors.envelope import Refused, read
 from lore.doors.framing import LONGEST_LINE, Lines
-from lore.doors.hello import said
+from lore.doors.handshake import said
 
 FINISH_SECONDS = 10.0
 """How long what has begun may take when the end has come."""

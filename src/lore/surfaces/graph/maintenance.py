@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 from lore.engine import Lore
 from lore.engine.audit import Stale
 from lore.engine.duplicates import CONTAINMENT_THRESHOLD, MEANING_THRESHOLD, Pair
-from lore.engine.portrait import SIMILAR, Portrait
+from lore.engine.entity_view import SIMILAR, Portrait
 from lore.engine.split import Analysis, threshold_of
 from lore.errors import Invalid
 from lore.model import Memory

@@ -1,4 +1,4 @@
-"""portrait: an entity with what was observed about it; found by name, painted into its words and vector."""
+"""entity_view: an entity with its observations; found by name, and kept as text for search."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace

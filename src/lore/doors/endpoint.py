@@ -1,10 +1,10 @@
-"""place: where the daemon of a store keeps its files, and how to reach it. Every client begins here."""
+"""endpoint: the files of a store's daemon, and how to connect to it. Every client begins here."""
 
 import _socket  # the C half: the module around it takes as long to load as all the rest of a client
 import os
 from importlib import import_module
 
-from lore.doors.hello import END, LONGEST, heard, said
+from lore.doors.handshake import END, LONGEST, heard, said
 
 HOME = "~/.lore"
 LONGEST_SOCKET_NAME = 100

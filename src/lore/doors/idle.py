@@ -1,4 +1,4 @@
-"""dozing: a daemon that nobody has asked for a while, begun anew as a process that only keeps its place.
+"""idle: a daemon that nobody has asked for a while, begun anew as a process that only keeps its place.
 
 It holds the locks and the socket, says what it was, ends on request, and wakes for whoever wants more: the
 process becomes a daemon again and serves the clients that wait. It takes a tenth of the memory.
@@ -11,8 +11,8 @@ import signal
 import sys
 import time
 
-from lore.doors.hello import END, LONGEST, heard, said
-from lore.doors.place import MSG_PEEK, Line, Place
+from lore.doors.endpoint import MSG_PEEK, Line, Place
+from lore.doors.handshake import END, LONGEST, heard, said
 from lore.version import VERSION
 
 HELLO_SECONDS = 2.0
@@ -41,7 +41,7 @@ def doze(place: Place, locks: tuple[int, int], listener: int, about: str) -> Non
     for file in files:
         os.set_inheritable(file, True)
     arguments = [json.dumps(place.flags), ",".join(map(str, files)), *command[1:]]
-    os.execv(sys.executable, [sys.executable, "-P", "-m", "lore.doors.dozing", *arguments])
+    os.execv(sys.executable, [sys.executable, "-P", "-m", "lore.doors.idle", *arguments])
 
 
 class Caller:

@@ -15,9 +15,9 @@ import pytest
 
 from lore import Lore
 from lore.clock import Clock
-from lore.doors.gathering import RETRY_SECONDS, Gathering
-from lore.doors.place import Place
+from lore.doors.endpoint import Place
 from lore.doors.starting import start, stop
+from lore.doors.transcript_watcher import RETRY_SECONDS, Gathering
 from lore.engine.ingest import Ingested
 from lore.transcripts.growing import Left, Transcript
 from lore.transcripts.sources import SOURCES, VARIABLES

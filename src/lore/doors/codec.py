@@ -1,4 +1,4 @@
-"""spelling: values as JSON and back, the same on the other side. Only our own nouns can be made.
+"""codec: encodes values as JSON and decodes them. Only the nouns of `model` and `health` can be decoded.
 
 What JSON knows is spelled as it is. All else is an object that says under the key TAG what it is: a noun with
 its fields, or a tuple, set, mapping, path or odd number with what it is made of.

@@ -1,4 +1,4 @@
-"""Turns: writers of one process write one after the other; those that queue up share one commit."""
+"""group_commit: writers of one process take turns; those that queue up share one commit."""
 
 import threading
 import time

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lore.doors.hello import END, OPENING, heard, said
+from lore.doors.handshake import END, OPENING, heard, said
 
 NAMES = st.text(st.characters(codec="ascii", categories=["L"]), min_size=1)
 VALUES = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]))

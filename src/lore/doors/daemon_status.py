@@ -1,10 +1,10 @@
-"""looking: is there a daemon, and what does it do? A glance at its files, or its own word."""
+"""daemon_status: whether a daemon runs and what it does, read from its files or queried from it."""
 
 import json
 from typing import Any
 
+from lore.doors.endpoint import Hung, Place
 from lore.doors.locking import held
-from lore.doors.place import Hung, Place
 from lore.version import VERSION
 
 BUSY = "busy"

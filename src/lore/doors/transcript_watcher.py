@@ -1,4 +1,4 @@
-"""gathering: what agents write down is read on as soon as they do, for as long as the daemon is awake."""
+"""transcript_watcher: reads new lines of transcripts as soon as agents write them."""
 
 import logging
 from collections.abc import AsyncIterator, Mapping, Sequence

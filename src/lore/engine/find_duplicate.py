@@ -1,11 +1,11 @@
-"""known: what resembles a draft → the one that it repeats, the one that it updates, and those next to it."""
+"""find_duplicate: the memory that a draft repeats, the one it updates, and its neighbours."""
 
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 
 from lore.admit import admit
-from lore.engine.sense import Sense
+from lore.engine.embeddings import Sense
 from lore.engine.similar import similar
 from lore.model import Draft, Filter, Match, Memory
 from lore.ranking.compare import Relation, compare, corrects, differ

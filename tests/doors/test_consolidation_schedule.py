@@ -14,14 +14,14 @@ from lore import Lore
 from lore.clock import Clock
 from lore.config import Config, Sleeping, Tuning
 from lore.connecting import wire
-from lore.doors.asleep import LEASE_SECONDS, Ended, Night, language_models
+from lore.doors.consolidation_run import LEASE_SECONDS, Ended, Night, language_models
+from lore.doors.consolidation_schedule import FIRST_SECONDS, RETRY_SECONDS, Nights
+from lore.doors.endpoint import Place
 from lore.doors.locking import held
-from lore.doors.nights import FIRST_SECONDS, RETRY_SECONDS, Nights
-from lore.doors.place import Place
 from lore.doors.starting import RESIDENT, asked, start, stop
 from lore.doors.state import State
 from lore.embed.hashing import HashEmbedder
-from lore.engine.nights import ATTEMPTS, DIGEST, runs
+from lore.engine.consolidation_backlog import ATTEMPTS, DIGEST, runs
 from lore.errors import Unavailable
 from lore.llm.base import OverBudget, Prompt
 from lore.llm.scripted import ScriptedModel
@@ -223,7 +223,7 @@ def test_a_language_model_that_is_away_keeps_nobody_awake(
 def test_what_waits_to_be_embedded_comes_first(
     lore: Lore, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lore.doors.nights.BACKLOG", 1)
+    monkeypatch.setattr("lore.doors.consolidation_schedule.BACKLOG", 1)
     lore.remember_all([Draft(content="The ferry leaves at noon"), Draft(content="The tug is late")])
     nights = Nights(lore)
     clock.sleep(seconds=FIRST_SECONDS)

@@ -6,13 +6,13 @@ from typing import Any
 
 import click
 
-from lore.doors.cli.deeds import models_named
 from lore.doors.cli.document import plain, show_document
 from lore.doors.cli.flags import json_option
 from lore.doors.cli.placing import place_of
+from lore.doors.cli.report_text import models_named
 from lore.doors.cli.terminal import note, plural, show_rows, visible
 from lore.doors.cli.times import embedding_left, iso, span, told
-from lore.doors.looking import BUSY, HUNG, described
+from lore.doors.daemon_status import BUSY, HUNG, described
 from lore.version import VERSION
 
 NOT_RUNNING = 3

@@ -1,4 +1,4 @@
-"""Keeping notes: lore_remember for one thought, lore_insert for many notes and links."""
+"""insert notes: lore_remember for one thought, lore_insert for many notes and links."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from pydantic import Field, WithJsonSchema
 from typing_extensions import TypedDict
 
 from lore.engine import Lore
-from lore.engine.known import Known
+from lore.engine.find_duplicate import Known
 from lore.engine.suggest import RELATION
 from lore.errors import Duplicate, Invalid, LoreError
 from lore.model import Draft, Filter, Link, Memory, Tie
