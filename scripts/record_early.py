@@ -19,7 +19,7 @@ from lore.config import Config
 from lore.connecting import wire
 from lore.doors.early import HANDSHAKE, META_CAPABILITIES, META_VERSION, RECORDED, STATELESS
 from lore.doors.mcp import Offer, Workers
-from lore.doors.mcp_stream import Speech
+from lore.doors.mcp_stream import McpStream
 from lore.doors.subscriptions import Audience
 from lore.embed.hashing import HashEmbedder
 from lore.engine import Lore
@@ -96,7 +96,7 @@ async def _heard(lore: Lore, surface: Surface, era: str) -> dict[str, Any]:
         anyio.create_task_group() as tasks,
     ):
         with Offer(lore, [surface], Workers(), Audience(), 0) as offer:
-            tasks.start_soon(Speech(served).run, offer.server, anyio.Event())
+            tasks.start_soon(McpStream(served).run, offer.server, anyio.Event())
             for method, request in _requests(era):
                 await client.send(request)
                 answer = b""

@@ -19,7 +19,7 @@ from lore.config import Config, load
 from lore.connecting import tailored
 from lore.doors.handshake import END, LONGEST, heard, said
 from lore.doors.mcp import Offer, Workers, take_over
-from lore.doors.mcp_stream import GONE, LISTENING, RelayedSpeech, cancel_when, lines
+from lore.doors.mcp_stream import GONE, LISTENING, RelayedMcpStream, cancel_when, lines
 from lore.doors.subscriptions import Audience
 from lore.doors.verbs import BEGUN, answered
 from lore.engine import Lore
@@ -178,7 +178,7 @@ class Clients:
         with Offer(lore, surfaces, self._workers, self._audience, seconds) as offer:
             repeatable = {"repeatable": ",".join(offer.repeatable)}
             await stream.send(said("welcome", _self() | repeatable | _warnings(client)))
-            speech = RelayedSpeech(stream, rest, lambda message: self._followed(client, message))
+            speech = RelayedMcpStream(stream, rest, lambda message: self._followed(client, message))
             await speech.run(offer.server, self._stopping)
 
     async def _obey(self, client: Client, stream: ByteStream, rest: bytes) -> None:

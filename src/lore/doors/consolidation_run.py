@@ -31,7 +31,7 @@ class Ended(Exception):
     """It was told to end between two steps; what was done until then stays."""
 
 
-class Night:
+class ConsolidationRun:
     """A consolidation of what a Lore knows. told: which phase is at work, how much is done of how much.
 
     embeds: whoever embeds the backlog before the phases begin, if not the Lore itself.

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from lore.doors.early import Early
-from lore.doors.endpoint import Line
+from lore.doors.endpoint import Connection
 from lore.doors.envelope import Refused, read
 from lore.doors.handshake import OPENING, heard
 
@@ -176,7 +176,7 @@ class Conversation:
         news, self._news = self._news, []
         return b"".join(news)
 
-    def restored(self, line: Line) -> bool:
+    def restored(self, line: Connection) -> bool:
         """Bring a new daemon to where the old one was, then ask again; False if it fails at that."""
         try:
             if self._greeting is not None and self._greeted:
@@ -190,7 +190,7 @@ class Conversation:
         return True
 
 
-def _repeat(requests: Iterable[Request], line: Line) -> None:
+def _repeat(requests: Iterable[Request], line: Connection) -> None:
     """Ask again what was answered long ago, and keep the answers from the agent."""
     ours = {f"{OURS}/{number}": request.message for number, request in enumerate(requests)}
     line.sendall(b"".join(json.dumps(message | {"id": id}).encode() + b"\n" for id, message in ours.items()))

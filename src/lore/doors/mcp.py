@@ -29,8 +29,8 @@ from mcp_types import Tool as OfferedTool
 from lore.config import Config
 from lore.connecting import wire
 from lore.doors.deadline import Late, within
-from lore.doors.mcp_stream import Speech
-from lore.doors.subscriptions import Audience, Watching
+from lore.doors.mcp_stream import McpStream
+from lore.doors.subscriptions import Audience, Subscriptions
 from lore.engine import Lore
 from lore.environment import folder, session
 from lore.errors import LoreError
@@ -100,7 +100,7 @@ async def over_stdio(server: Server) -> None:
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     with open(incoming, "rb", buffering=0) as stdin, open(outgoing, "wb", buffering=0) as stdout:
         stream = StapledByteStream(FileWriteStream(stdout), FileReadStream(stdin))
-        await Speech(stream).run(server, anyio.Event())
+        await McpStream(stream).run(server, anyio.Event())
 
 
 class Workers:
@@ -143,7 +143,7 @@ class Offer:
         }
         self._turns = anyio.CapacityLimiter(AT_ONCE)
         resources = {uri: resource for surface in surfaces for uri, resource in surface.resources.items()}
-        self._watching = Watching(lore, resources, request_seconds) if resources else None
+        self._watching = Subscriptions(lore, resources, request_seconds) if resources else None
         self.server = self._server()
 
     @property

@@ -50,7 +50,7 @@ async def lines(stream: ByteStream, data: bytes = b"") -> AsyncIterator[bytes]:
             return
 
 
-class Speech:
+class McpStream:
     """One connection of one client to one server; ends with the client, or in peace when it is told to."""
 
     def __init__(self, stream: ByteStream, read: bytes = b"") -> None:
@@ -140,7 +140,7 @@ class Speech:
             await self._settled.wait()
 
 
-class RelayedSpeech(Speech):
+class RelayedMcpStream(McpStream):
     """With a relay at the other end, which wants to know what has begun. on_message: called for each."""
 
     def __init__(self, stream: ByteStream, read: bytes, on_message: Callable[[JSONRPCMessage], None]) -> None:

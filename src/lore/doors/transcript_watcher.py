@@ -44,7 +44,7 @@ class Quarantined(NamedTuple):
     unexpected: bool
 
 
-class Gathering:
+class TranscriptWatcher:
     """The transcripts of some clients. To look at what has not changed since costs next to nothing.
 
     failed: those that could not be read, and why. unseen: files and folders that could not be looked at.

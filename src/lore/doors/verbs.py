@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from lore import errors
 from lore.doors.codec import fits, hints_of, spelled, understood
-from lore.doors.endpoint import GLANCE_SECONDS, Line
+from lore.doors.endpoint import GLANCE_SECONDS, Connection
 from lore.doors.framing import LONGEST_LINE, Cut
 from lore.doors.handshake import LONGEST, OPENING, said
 from lore.errors import Duplicate, Invalid, LoreError, Unavailable
@@ -86,7 +86,7 @@ class Remote:
 
     def __init__(
         self,
-        line: Line,
+        line: Connection,
         instead: Callable[[], "AbstractContextManager[Lore]"],
         hung: Callable[[], str] = str,
     ) -> None:

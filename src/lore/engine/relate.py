@@ -16,7 +16,7 @@ from lore.text import storable
 INVERSES: Mapping[str, str] = MappingProxyType({"contiene": "parte_de", "parte_de": "contiene"})
 AUTOMATIC = "inverse"
 """Who made the other half of a pair."""
-Place = tuple[str, str, str]
+Endpoint = tuple[str, str, str]
 """Source, target and type of a relation: no two relations share one."""
 
 
@@ -90,7 +90,7 @@ def related(
         missing = [name for name in names if name not in ends]
         ends |= implied(missing, writer=writer, namespace=namespace, now=now)
     taken = set(_active(ends.values(), writer))
-    links: dict[Place, Link] = {}
+    links: dict[Endpoint, Link] = {}
     results = []
     for relation in relations:
         if missing := [n for n in dict.fromkeys((relation.source, relation.target)) if n not in ends]:
@@ -118,7 +118,7 @@ def unrelate(
         ends = addressed(names, reader=writer, namespace=namespace, implied=True)
         active = _active(ends.values(), writer)
         results = [_found(relation, ends, active) for relation in relations]
-        gone: dict[Place, Link] = {}
+        gone: dict[Endpoint, Link] = {}
         for link in (result.link for result in results if result.link is not None):
             gone[_place_of(link)] = link
             inverse = active.get((link.target, link.source, INVERSES.get(link.type, "")))
@@ -155,7 +155,7 @@ def check(relation: Relation) -> None:
     storable(relation.context, "context")
 
 
-def _found(relation: Relation, ends: Mapping[str, Memory], active: Mapping[Place, Link]) -> Related:
+def _found(relation: Relation, ends: Mapping[str, Memory], active: Mapping[Endpoint, Link]) -> Related:
     names = dict.fromkeys((relation.source, relation.target))
     if missing := tuple(name for name in names if name not in ends):
         return Related(relation=relation, missing=missing)
@@ -163,13 +163,13 @@ def _found(relation: Relation, ends: Mapping[str, Memory], active: Mapping[Place
     return Related(relation=relation, link=link, known=link is not None)
 
 
-def _active(ends: Iterable[Memory], reader: Reader) -> dict[Place, Link]:
+def _active(ends: Iterable[Memory], reader: Reader) -> dict[Endpoint, Link]:
     """The active relations that touch any of these memories."""
     links = reader.links({memory.id for memory in ends}, kinds=("relation",))
     return {_place_of(link): link for link in links}
 
 
-def _place_of(link: Link) -> Place:
+def _place_of(link: Link) -> Endpoint:
     return (link.source, link.target, link.type)
 
 

@@ -22,7 +22,7 @@ from lore.doors.cli.terminal import line, note, plural, show_rows, visible, widt
 from lore.errors import Invalid
 
 if TYPE_CHECKING:
-    from lore.doors.consolidation_run import Night
+    from lore.doors.consolidation_run import ConsolidationRun
     from lore.engine import Lore
     from lore.engine.consolidate import Done, Report
     from lore.llm.budget import Spent
@@ -63,7 +63,7 @@ def consolidate(
         lore = replace(lore, model=None) if offline else lore
         before = _spent(lore)
         with progress() as told, embedding(flags, lore) as embeds:
-            night: Night = consolidation_run.Night(lore, told, embeds)
+            night: ConsolidationRun = consolidation_run.ConsolidationRun(lore, told, embeds)
             report, stopped = None, ""
             with _ending(night):
                 try:
@@ -101,7 +101,7 @@ def _young(lore: "Lore") -> int:
 
 # --- meanwhile
 @contextmanager
-def _ending(night: "Night") -> Iterator[None]:
+def _ending(night: "ConsolidationRun") -> Iterator[None]:
     """The first Ctrl-C lets it finish what is at hand, the second does not."""
 
     def end(signum: int, frame: FrameType | None) -> None:
