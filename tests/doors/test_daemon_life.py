@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from lore.doors import handshake
 from lore.doors.endpoint import Endpoint
-from lore.doors.handshake import said
 from lore.doors.locking import held
 from lore.doors.residence import residing
 from lore.doors.starting import asked, start, stop
@@ -24,7 +24,7 @@ from tests.doors.command import Command
 from tests.doors.resident import SECONDS, SETTINGS, Agent, an_endpoint, kill, pid_of, short_folder, until
 from tests.doors.test_daemon import dozes, entity, status
 
-HELLO = said("ping", {"version": VERSION})
+HELLO = handshake.encode("ping", {"version": VERSION})
 
 
 @pytest.fixture(autouse=True)
@@ -136,7 +136,9 @@ def test_hellos_in_pieces_are_heard_and_silent_clients_keep_nobody_waiting(dozin
         line.sendall(HELLO[9:])
         assert line.recv(100).startswith(b"lore/1 welcome")
     assert dozes(dozing)
-    hello = said("mcp", {"version": VERSION, "folder": "/" + "x" * 140_000, "LORE_EMBEDDING_MODEL": "hash"})
+    hello = handshake.encode(
+        "mcp", {"version": VERSION, "folder": "/" + "x" * 140_000, "LORE_EMBEDDING_MODEL": "hash"}
+    )
     with connected(dozing) as line:
         for part in (hello[:20], hello[20:70_000], hello[70_000:]):
             line.sendall(part)

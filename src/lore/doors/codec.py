@@ -36,12 +36,12 @@ MAKING: dict[str, tuple[type, Callable[[Any], object]]] = {
 """tag -> what it is made of, and how."""
 
 
-def spelled(value: object) -> bytes:
+def encode(value: object) -> bytes:
     """One line of JSON, with its end."""
     return json.dumps(_plain(value), allow_nan=False, separators=(",", ":")).encode() + b"\n"
 
 
-def understood(line: bytes) -> Any:
+def decode(line: bytes) -> Any:
     """The value that was spelled; Invalid if none can have been."""
     try:
         return json.loads(line, object_hook=_made)

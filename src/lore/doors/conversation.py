@@ -9,10 +9,11 @@ import json
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from lore.doors import handshake
 from lore.doors.early import Early
 from lore.doors.endpoint import Connection
 from lore.doors.envelope import Refused, read
-from lore.doors.handshake import OPENING, heard
+from lore.doors.handshake import OPENING
 
 MOST_TRIES = 2
 """A request that two daemons did not survive is not given to a third."""
@@ -80,7 +81,7 @@ class Conversation:
             if from_agent:
                 self._heard(line)
             elif line.startswith(OPENING):
-                self._begun(heard(line + b"\n")[1]["id"])
+                self._begun(handshake.decode(line + b"\n")[1]["id"])
             else:
                 self._told(line)
 

@@ -4,7 +4,8 @@ import _socket  # the C half: the module around it takes as long to load as all 
 import os
 from importlib import import_module
 
-from lore.doors.handshake import END, LONGEST, heard, said
+from lore.doors import handshake
+from lore.doors.handshake import END, LONGEST
 
 HOME = "~/.lore"
 LONGEST_SOCKET_NAME = 100
@@ -71,8 +72,8 @@ class Endpoint:
         """The line to the daemon, and the word and fields of its answer; OSError if none answers."""
         line, token = self._line()
         try:
-            line.sendall(said(want, fields | token))
-            word, told = heard(self._answer(line))
+            line.sendall(handshake.encode(want, fields | token))
+            word, told = handshake.decode(self._answer(line))
             line.settimeout(None)
         except ValueError as error:
             line.close()

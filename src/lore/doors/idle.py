@@ -11,8 +11,9 @@ import signal
 import sys
 import time
 
+from lore.doors import handshake
 from lore.doors.endpoint import MSG_PEEK, Connection, Endpoint
-from lore.doors.handshake import END, LONGEST, heard, said
+from lore.doors.handshake import END, LONGEST
 from lore.version import VERSION
 
 HELLO_SECONDS = 2.0
@@ -121,12 +122,12 @@ class IdleDaemon:
         if END not in data:
             return WAKE[0] if len(data) >= LONG else ""
         try:
-            want, fields = heard(data[: data.index(END) + len(END)])
+            want, fields = handshake.decode(data[: data.index(END) + len(END)])
             if fields.get("token", "") != self._endpoint.token():
                 return "nothing"  # the daemon would refuse it; it is not worth waking
             if want in ANSWERED:
                 caller.line.recv(LONGEST)
-                caller.line.sendall(said("welcome", self._self(want)))
+                caller.line.sendall(handshake.encode("welcome", self._self(want)))
         except (OSError, ValueError):
             return "nothing"
         return want

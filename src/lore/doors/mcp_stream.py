@@ -19,9 +19,9 @@ from mcp_types import (
 )
 from pydantic import ValidationError
 
+from lore.doors import handshake
 from lore.doors.envelope import Refused, read
 from lore.doors.framing import LONGEST_LINE, Lines
-from lore.doors.handshake import said
 
 FINISH_SECONDS = 10.0
 """How long what has begun may take when the end has come."""
@@ -151,7 +151,7 @@ class RelayedMcpStream(McpStream):
         self._on_message(message)
 
     async def begin(self, id: str | int) -> None:
-        await self.send(said("begun", {"id": json.dumps(id)}))
+        await self.send(handshake.encode("begun", {"id": json.dumps(id)}))
 
 
 async def cancel_when(event: anyio.Event, scope: anyio.CancelScope) -> None:
