@@ -10,7 +10,7 @@ from lore.config import Config, Sleeping, Tuning, load
 from lore.embed import Embedder, open_embedder
 from lore.engine import Lore
 from lore.engine.background import Background
-from lore.engine.embeddings import Sense
+from lore.engine.embeddings import Embeddings
 from lore.engine.spending import StoreLedger
 from lore.environment import of_clients
 from lore.errors import Invalid
@@ -53,7 +53,7 @@ def wire(
     patient: searches wait for the model. Otherwise (a server) the model loads and memories are embedded
     in the background, and searches that come before wait a moment and then answer by words.
     """
-    sense = Sense(embedder or open_embedder(config.embedding_model), patient)
+    sense = Embeddings(embedder or open_embedder(config.embedding_model), patient)
     store = BACKENDS["sqlite"](config.database, config.vector_store)
     background = Background(store, sense, clock)
     background.sweep_also(config.namespace, config)

@@ -95,7 +95,7 @@ def prepare(data_dir: Path) -> dict[str, str]:
     below = deep
     for number in range(DEEP):
         below = lore.remember(Draft(content=f"level {number}", parent=below.id))
-    lore.settle()
+    lore.embed_pending()
     lore.close()
     return {"tea": tea.id, "green": green.id, "sencha": sencha.id, "water": water.id, "deep": deep.id}
 

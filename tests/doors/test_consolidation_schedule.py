@@ -160,7 +160,7 @@ def test_enough_conversations_do_not_wait(lore: Lore, clock: Clock, tmp_path: Pa
     nights.sleep()
     assert lore.count(FRAGMENTS)
     converse(lore, tmp_path, "tug")
-    lore.settle()
+    lore.embed_pending()
     assert not nights.due()
     converse(lore, tmp_path, "barge")
     assert nights.due()
@@ -228,7 +228,7 @@ def test_what_waits_to_be_embedded_comes_first(
     nights = ConsolidationSchedule(lore)
     clock.sleep(seconds=FIRST_SECONDS)
     assert not nights.due()
-    lore.settle()
+    lore.embed_pending()
     assert nights.due()
 
 
@@ -437,7 +437,7 @@ def test_a_stop_in_the_middle_is_clean(home: Path, endpoint: Endpoint) -> None:
     for number in range(sessions):
         path = written(home / "said", f"ferry{number:02}", turns)
         assert list(lore.ingest(path, SOURCES["claude-code"]))
-    lore.settle()
+    lore.embed_pending()
     lore.close()
     start(endpoint)
     until(lambda: status(endpoint)["staged_turns"] < sessions * turns)

@@ -147,7 +147,7 @@ def test_hellos_in_pieces_are_heard_and_silent_clients_keep_nobody_waiting(dozin
 
 
 def test_odd_clients_do_not_keep_it_from_dozing(dozing: Endpoint) -> None:
-    """Their portraits neither fail nor become arguments, which everybody can read and the system limits."""
+    """Their descriptions neither fail nor become arguments, which are public and limited in size."""
     before = pid_of(dozing)
     with ExitStack() as stack:
         for number in range(60):

@@ -172,7 +172,7 @@ def test_a_verb_answers_over_the_line_as_it_does_at_home(lore: Lore) -> None:
         ("rebuild", []),
     ):
         assert asked(lore, verb, *arguments) == {"value": getattr(lore, verb)(*arguments)}
-    assert [asked(lore, "catch_up")["value"] for _ in range(2)] == [3, 0]
+    assert [asked(lore, "embed_batch")["value"] for _ in range(2)] == [3, 0]
     assert asked(lore, "read", tea.id)["value"].memory == tea
     assert len(asked(lore, "recall", Filter(), limit=2, choose="importance")["value"].hits) == 2
     assert asked(lore, "unlink", [link.id])["value"] == [link.id]
@@ -190,7 +190,7 @@ def test_a_verb_answers_over_the_line_as_it_does_at_home(lore: Lore) -> None:
         (b"9" * 10_000, "not a line of JSON"),
         (b"null", "a line asks like this"),
         (b'{"verb": 3}', "a line asks like this"),
-        (b'{"verb": "close"}', "unknown verb 'close'; known: catch_up, check, "),
+        (b'{"verb": "close"}', "unknown verb 'close'; known: check, count, "),
         (b'{"verb": "__class__"}', "unknown verb"),
         (b'{"verb": "backup", "arguments": [{"": "path", "of": "/tmp/x"}]}', "unknown verb"),
         (b'{"verb": "status", "arguments": [1]}', "status cannot be asked so: too many"),
@@ -356,7 +356,7 @@ def test_errors_arrive_as_they_were_raised(lore: Lore, ends: tuple[socket.socket
 
 def test_a_remote_has_the_verbs_and_nothing_else(ends: tuple[socket.socket, socket.socket]) -> None:
     remote = Remote(ends[0], nothing_instead)
-    for name in ("store", "sense", "within", "backup", "_reader"):
+    for name in ("store", "sense", "for_namespace", "backup", "_reader"):
         with pytest.raises(AttributeError):
             getattr(remote, name)
 

@@ -153,8 +153,8 @@ class AgainstADictionary(RuleBasedStateMachine):
             assert set(found) >= {id for id in self.known if asked & set(self.contents[id].split())}
 
     @rule()
-    def settle(self) -> None:
-        self.lore.settle()
+    def embed_pending(self) -> None:
+        self.lore.embed_pending()
         assert self.lore.status().pending == 0
 
     @rule(days=st.floats(-1, 100))

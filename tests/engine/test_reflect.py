@@ -102,6 +102,6 @@ def test_a_reflection_that_cannot_be_kept_leaves_nothing(lore: Lore, wrong: Refl
 
 
 def test_sessions_of_others_are_out_of_sight(lore: Lore) -> None:
-    lore.within("ada").reflect(reflection())
-    assert lore.within("bob").sessions() == []
-    assert not lore.within("bob").reflect(reflection()).again
+    lore.for_namespace("ada").reflect(reflection())
+    assert lore.for_namespace("bob").sessions() == []
+    assert not lore.for_namespace("bob").reflect(reflection()).again

@@ -127,14 +127,14 @@ def test_a_forgotten_parent_is_refused(lore: Lore) -> None:
 
 
 def test_a_parent_of_another_namespace_is_refused(lore: Lore) -> None:
-    parent = lore.within("theirs").remember(Draft(content="parent"))
+    parent = lore.for_namespace("theirs").remember(Draft(content="parent"))
     with pytest.raises(NotFound, match="unknown parent"):
-        lore.within("mine").remember(Draft(content="child", parent=parent.id))
+        lore.for_namespace("mine").remember(Draft(content="child", parent=parent.id))
 
 
 def test_a_memory_finds_a_home_below_the_most_similar_root(lore: Lore) -> None:
     [_, sea] = lore.remember_all([Draft(content="birds of the forest"), Draft(content="fish of the sea")])
-    lore.settle()
+    lore.embed_pending()
     child = lore.remember(Draft(content="more fish of the sea", home_above=0.5))
     assert lore.look_at(child.id).parent == sea.id
 
@@ -153,7 +153,7 @@ def test_a_home_that_is_forgotten_meanwhile_leaves_a_root(lore: Lore) -> None:
 
 def test_a_memory_unlike_all_roots_becomes_one(lore: Lore) -> None:
     lore.remember(Draft(content="birds of the forest"))
-    lore.settle()
+    lore.embed_pending()
     assert lore.remember(Draft(content="quarterly tax return", home_above=0.5)).depth == 0
 
 
@@ -161,19 +161,19 @@ def test_a_home_is_a_root_of_the_same_kind(lore: Lore) -> None:
     lore.remember(Draft(content="fish of the sea", kind="turn"))
     root = lore.remember(Draft(content="birds"))
     lore.remember(Draft(content="fish of the sea", parent=root.id))
-    lore.settle()
+    lore.embed_pending()
     assert lore.remember(Draft(content="fish of the sea", home_above=0.5)).depth == 0
 
 
 def test_a_given_parent_goes_before_a_similar_root(lore: Lore) -> None:
     [given, _] = lore.remember_all([Draft(content="birds"), Draft(content="fish of the sea")])
-    lore.settle()
+    lore.embed_pending()
     child = lore.remember(Draft(content="fish of the sea", parent=given.id, home_above=0.1))
     assert lore.look_at(child.id).parent == given.id
 
 
 def test_the_journal_tells_who_remembered_through_which_surface(lore: Lore) -> None:
-    memory = lore.within("mine", surface="mcp", actor="agent7").remember(Draft(content="x"))
-    [entry] = lore.within("mine").history(memory.id)
+    memory = lore.for_namespace("mine", surface="mcp", actor="agent7").remember(Draft(content="x"))
+    [entry] = lore.for_namespace("mine").history(memory.id)
     assert (entry.cause.verb, entry.cause.surface, entry.cause.actor) == ("remember", "mcp", "agent7")
     assert memory.namespace == "mine"

@@ -41,7 +41,7 @@ def large(lore: Lore) -> Lore:
             for one, other in pairwise(logs)
         ]
     )
-    lore.settle()
+    lore.embed_pending()
     return lore
 
 

@@ -646,7 +646,7 @@ def test_without_a_model_semantic_tools_say_what_to_do(config: Config) -> None:
 
 
 def test_other_namespaces_are_out_of_sight(lore: Lore) -> None:
-    ada = lore.within("ada")
+    ada = lore.for_namespace("ada")
     created(ada, SITE)
     assert call(lore, "search_nodes", query="astro")["entities"] == []
     assert call(lore, "open_nodes", names=["CachorroSpace"])["entities"] == []

@@ -356,7 +356,7 @@ def test_an_update_replaces_words_and_meaning_and_keeps_the_old_text(lore: Lore)
         "status": "updated",
         "id": id,
     }
-    lore.settle()
+    lore.embed_pending()
     assert call(lore, "search", query="releases mondays").data["results"][0]["score"] > 0.5
     assert call(lore, "search", query="deploy fridays").data["results"] == []
     assert (lore.history(id)[-1].before or {})["content"] == "we deploy on fridays"
@@ -464,11 +464,13 @@ def test_the_largest_content_is_kept_whole(lore: Lore) -> None:
 
 
 def test_other_namespaces_are_out_of_sight(lore: Lore) -> None:
-    hers = stored(lore.within("ada"), "ada's private fragment", depth=0)
+    hers = stored(lore.for_namespace("ada"), "ada's private fragment", depth=0)
     ours = stored(lore, "a shared fragment", depth=0)
-    assert found(lore.within("ada"), "fragment") == [hers, ours] or found(lore.within("ada"), "fragment")
-    assert set(found(lore.within("ada"), "fragment")) == {hers, ours}
-    assert found(lore.within("bob"), "fragment") == [ours]
+    assert found(lore.for_namespace("ada"), "fragment") == [hers, ours] or found(
+        lore.for_namespace("ada"), "fragment"
+    )
+    assert set(found(lore.for_namespace("ada"), "fragment")) == {hers, ours}
+    assert found(lore.for_namespace("bob"), "fragment") == [ours]
     for tool, arguments in (
         ("read", {"id": hers}),
         ("update", {"fragment_id": hers, "content": "stolen"}),
@@ -476,7 +478,7 @@ def test_other_namespaces_are_out_of_sight(lore: Lore) -> None:
         ("store", {"content": "x", "parent_id": hers}),
     ):
         with pytest.raises(NotFound):
-            call(lore.within("bob"), tool, **arguments)
+            call(lore.for_namespace("bob"), tool, **arguments)
 
 
 def test_ids_are_uuids_and_never_guessed(lore: Lore) -> None:

@@ -323,11 +323,11 @@ def test_bad_input_is_named_and_changes_nothing(
 
 
 def test_other_namespaces_are_out_of_sight(lore: Lore) -> None:
-    hers = stored(lore.within("ada"), "ada's private walrus", depth=0)
+    hers = stored(lore.for_namespace("ada"), "ada's private walrus", depth=0)
     ours = stored(lore, "the shared walrus", depth=0)
-    bob = lore.within("bob")
+    bob = lore.for_namespace("bob")
     assert queried(bob, "walrus") == [ours]
-    assert set(queried(lore.within("ada"), "walrus")) == {hers, ours}
+    assert set(queried(lore.for_namespace("ada"), "walrus")) == {hers, ours}
     assert call(bob, "list_topics")["total"] == 1
     with pytest.raises(NotFound):
         traversed(bob, hers, "children")

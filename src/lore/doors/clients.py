@@ -52,7 +52,7 @@ class Client:
     messages: int = 0
     listens: bool = False
 
-    def portrait(self) -> dict[str, object]:
+    def view(self) -> dict[str, object]:
         """What there is to show of it."""
         return {
             "speaks": self.want,
@@ -101,9 +101,9 @@ class Clients:
         """Something has happened that shows that agents are at work."""
         self._used_at = time.monotonic()
 
-    def portraits(self) -> list[dict[str, object]]:
+    def summaries(self) -> list[dict[str, object]]:
         """Who is there, the longest first."""
-        return [client.portrait() for client in sorted(self._present, key=lambda client: client.since)]
+        return [client.view() for client in sorted(self._present, key=lambda client: client.since)]
 
     async def serve(self, stream: ByteStream) -> None:
         """One connection, from its hello to its end."""
@@ -185,7 +185,7 @@ class Clients:
     async def _obey(self, client: Client, stream: ByteStream, rest: bytes) -> None:
         """The verbs themselves, one after the other, for a person who waits for the best answer."""
         lore = await self._lore_of(client, patient=True)
-        lore = lore.within(client.config.namespace, surface="cli")
+        lore = lore.for_namespace(client.config.namespace, surface="cli")
         await stream.send(handshake.encode("welcome", _self() | _warnings(client)))
         async with anyio.create_task_group() as until:
             until.start_soon(cancel_when, self._stopping, until.cancel_scope)
@@ -203,7 +203,7 @@ class Clients:
             conversation=client.fields.get("session", ""),
             connected_at=client.since if client.want == "mcp" else None,
         )
-        return await anyio.to_thread.run_sync(lore.at_work_in, client.fields.get("folder", ""))
+        return await anyio.to_thread.run_sync(lore.in_folder, client.fields.get("folder", ""))
 
     def _followed(self, client: Client, message: JSONRPCMessage) -> None:
         client.listens |= isinstance(message, JSONRPCRequest) and message.method in LISTENING

@@ -267,7 +267,7 @@ class Daemon:
             "model": self._lore.sense.state,
             "language_model": language_models(self._lore),
             "troubles": self._troubles(),
-            "clients": self._clients.portraits(),
+            "clients": self._clients.summaries(),
         }
 
     @property

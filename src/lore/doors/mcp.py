@@ -62,7 +62,7 @@ logger = logging.getLogger(__name__)
 def serve(config: Config) -> None:
     """Serve until the client closes stdin or the process is told to stop."""
     surfaces = surfaces_named(config.surfaces)
-    lore = wire(config, patient=False).at_work_in(folder())
+    lore = wire(config, patient=False).in_folder(folder())
     lore = replace(lore, conversation=session(), connected_at=lore.clock())
 
     def stop(signum: int, frame: FrameType | None) -> None:
@@ -88,7 +88,7 @@ def take_over(lore: Lore, config: Config, surfaces: Iterable[Surface]) -> None:
         return
     try:
         if lore.changed_at is None:
-            adopted = lore.within(lore.namespace, "mcp").graph.adopt_own(path)
+            adopted = lore.for_namespace(lore.namespace, "mcp").graph.adopt_own(path)
             logger.warning("%s: imported %s", path, adopted)
     except LoreError as trouble:
         logger.warning("%s was not imported: %s", path, trouble)
@@ -192,7 +192,7 @@ class Offer:
             message = f"unknown tool {preview(params.name, 80)!r}; known: {listed(self._tools)}"
             raise MCPError(INVALID_PARAMS, message)
         surface, tool = self._tools[params.name]
-        asked = self._lore.within(self._lore.namespace, surface.name, _client(context))
+        asked = self._lore.for_namespace(self._lore.namespace, surface.name, _client(context))
         if conversation := _conversation(params):
             asked = replace(asked, conversation=conversation)
         before = asked.changed_at if self._audience else None

@@ -100,7 +100,7 @@ class Unready:
 
     def _opened(self) -> Offer:
         config = self._settings()
-        lore = wire(config, patient=False).at_work_in(folder())
+        lore = wire(config, patient=False).in_folder(folder())
         take_over(lore, config, self._surfaces)
         lore.background.start()
         self._lore = lore

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 REPEATABLE = frozenset(
     "search similar links recall count count_below projects select read look_at full_texts roots explore"
-    " ids_like history sessions staged status check rebuild catch_up pending".split()
+    " ids_like history sessions staged status check rebuild embed_batch pending".split()
 )
 """Verbs that may be asked for a second time when the first answer was lost."""
 ONCE = frozenset("retry remember remember_all revise link unlink forget restore".split())

@@ -7,7 +7,7 @@ from lore.admit import admit
 from lore.errors import Invalid, NotFound
 from lore.model import LINK_KINDS, SHARED, Cause, Link, Tie, new_id
 from lore.store import Store, Writer
-from lore.text import listed, preview, storable
+from lore.text import check_storable, listed, preview
 
 
 def link(ties: Sequence[Tie], *, store: Store, namespace: str, cause: Cause, now: float) -> list[Link]:
@@ -55,8 +55,8 @@ def check_tie(tie: Tie) -> None:
         raise Invalid(f"a memory cannot be linked to itself: {preview(tie.source, 80)}")
     if not 0 <= tie.weight <= 1:
         raise Invalid(f"weight is {tie.weight}; it must be between 0 and 1")
-    storable(tie.type, "type", 500)
-    storable(tie.reason, "reason")
+    check_storable(tie.type, "type", 500)
+    check_storable(tie.reason, "reason")
 
 
 def tied(tie: Tie, writer: Writer, cause: Cause, now: float) -> Link:

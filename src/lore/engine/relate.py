@@ -11,7 +11,7 @@ from lore.engine.remember import SHORT_LIMIT_BYTES
 from lore.errors import NotFound
 from lore.model import Cause, Link, Memory, Tie
 from lore.store import Reader, Store, Writer
-from lore.text import storable
+from lore.text import check_storable
 
 INVERSES: Mapping[str, str] = MappingProxyType({"contiene": "parte_de", "parte_de": "contiene"})
 AUTOMATIC = "inverse"
@@ -151,8 +151,8 @@ def end(alias: int, *, store: Store, namespace: str, cause: Cause, now: float) -
 
 def check(relation: Relation) -> None:
     """Invalid says what about it cannot be stored."""
-    storable(relation.type, "relationType", SHORT_LIMIT_BYTES)
-    storable(relation.context, "context")
+    check_storable(relation.type, "relationType", SHORT_LIMIT_BYTES)
+    check_storable(relation.context, "context")
 
 
 def _found(relation: Relation, ends: Mapping[str, Memory], active: Mapping[Endpoint, Link]) -> Related:

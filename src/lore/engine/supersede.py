@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from lore.engine.entity_view import OBSERVATION, repaint_above
+from lore.engine.entity_view import OBSERVATION, refresh_entities_of
 from lore.engine.link import tied
 from lore.errors import Invalid, NotFound
 from lore.model import SHARED, Cause, Memory, Tie
@@ -24,7 +24,7 @@ def supersede(old: str, new: str, *, store: Store, namespace: str, cause: Cause,
         tied(Tie(source=new, target=old, kind="supersedes", reason=reason), writer, cause, now)
         after = replace(before, superseded_by=new, superseded_at=now, updated_at=now)
         [stored] = writer.put([after])
-        repaint_above([stored], writer=writer, now=now)
+        refresh_entities_of([stored], writer=writer, now=now)
     return stored
 
 

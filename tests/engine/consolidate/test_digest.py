@@ -70,7 +70,7 @@ def test_after_a_night_each_statement_is_listed_once_with_the_turn_it_came_from(
     say(lore, "backups", *BACKUPS)
     clock.sleep(minutes=10)
     night(lore)
-    lore.settle()
+    lore.embed_pending()
     answer = lore.search(Query(text="Which storage box do we use for backups?"))
     [stating] = [hit for hit in answer.hits if "Hetzner storage box" in hit.memory.content]
     assert stating.memory.id == answer.hits[0].memory.id
@@ -296,7 +296,7 @@ def test_without_an_embedder_importance_stays_as_it_is_and_nothing_is_kept_twice
 def test_a_dry_run_tells_and_changes_nothing(lore: Lore, clock: Clock) -> None:
     say(lore, "backups", *BACKUPS)
     clock.sleep(minutes=6)
-    lore.settle()
+    lore.embed_pending()
     before = dump(lore)
     report = night(lore, dry=True)
     assert planned(report) == [f"“{TITLE}”: 3 things worth knowing"]
@@ -359,7 +359,7 @@ def test_a_conversation_of_another_project_fits_no_tree_of_this_one(lore: Lore, 
 
 
 def test_conversations_of_others_are_not_digested(lore: Lore, clock: Clock) -> None:
-    theirs = lore.within("theirs")
+    theirs = lore.for_namespace("theirs")
     say(theirs, "backups", *BACKUPS)
     clock.sleep(minutes=6)
     assert done(night(lore)) == {}

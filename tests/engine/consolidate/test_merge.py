@@ -104,10 +104,10 @@ def test_other_sorts_and_other_projects_stay_apart(lore: Lore, more: dict[str, s
 
 def test_only_memories_of_the_own_namespace_are_merged(lore: Lore) -> None:
     shared = fragment(lore, LONG)
-    mine = fragment(lore.within("mine"), LONG)
-    assert planned(night(lore.within("mine"), "merge")) == []
+    mine = fragment(lore.for_namespace("mine"), LONG)
+    assert planned(night(lore.for_namespace("mine"), "merge")) == []
     assert planned(night(lore, "merge")) == []
-    assert not any(memory(lore.within("mine"), id).superseded_by for id in (shared, mine))
+    assert not any(memory(lore.for_namespace("mine"), id).superseded_by for id in (shared, mine))
 
 
 @pytest.mark.parametrize(("fit", "merged"), [(0.86, True), (0.84, False)])
@@ -125,7 +125,7 @@ def test_the_more_used_survives_and_then_the_more_present(lore: Lore, clock: Clo
     old = fragment(lore, LONG)
     clock.sleep(days=1)
     new = fragment(lore, LONG)
-    twin = lore.within("twin")
+    twin = lore.for_namespace("twin")
     used = [fragment(twin, LONG), fragment(twin, LONG)]
     twin.read(used[0])
     night(lore, "merge")

@@ -134,7 +134,7 @@ def test_without_an_answer_the_overviews_wait(lore: Lore, clock: Clock) -> None:
 
 def test_a_private_branch_is_not_told_in_a_shared_overview(lore: Lore, clock: Clock) -> None:
     root = tree(lore, *PARTS)
-    mine = lore.within("mine")
+    mine = lore.for_namespace("mine")
     night(mine)
     clock.sleep(days=1)
     secret = fragment(mine, "My salary is 4,000 shells.")

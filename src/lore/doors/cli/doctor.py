@@ -10,7 +10,7 @@ from lore.doors.cli.document import plain, show_document
 from lore.doors.cli.flags import Flags, json_option
 from lore.doors.cli.opening import missing_store, opened
 from lore.doors.cli.placing import endpoint_of
-from lore.doors.cli.progress import settle
+from lore.doors.cli.progress import embed_pending
 from lore.doors.cli.terminal import note, wrapped
 from lore.doors.daemon_status import query_status
 from lore.doors.verbs import Remote
@@ -68,7 +68,7 @@ def _troubles(flags: Flags) -> list[Finding]:
 
 def _settle(lore: "Lore") -> None:
     """Have lost vectors made anew."""
-    settle(lore)
+    embed_pending(lore)
     status = lore.status()
     if status.pending:
         note(f"{status.pending:,} memories are not embedded: {status.trouble or 'they came meanwhile'}")

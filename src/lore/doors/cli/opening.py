@@ -71,7 +71,7 @@ def directly(flags: Flags, *, create: bool = False) -> Iterator["Lore"]:
         lore: Lore = import_module("lore.connecting").wire(config, patient=True)
         stack.callback(lore.close)
         lore = replace(lore, conversation=session())
-        yield lore.within(config.namespace, surface="cli").at_work_in(folder())
+        yield lore.for_namespace(config.namespace, surface="cli").in_folder(folder())
 
 
 def missing_store(flags: Flags) -> "Config | None":

@@ -88,7 +88,7 @@ def progress() -> Iterator[Progress]:
         shown.clear()
 
 
-def settle(embeds: Embeds) -> None:
+def embed_pending(embeds: Embeds) -> None:
     """Have all that waits embedded, here or by another process, in sight."""
     with progress() as told:
         for work in settling(embeds):

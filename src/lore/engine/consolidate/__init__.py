@@ -10,7 +10,7 @@ from lore.engine.consolidate.contradict import contradict
 from lore.engine.consolidate.decay import decay
 from lore.engine.consolidate.digest import digest
 from lore.engine.consolidate.fallback import FallibleModel
-from lore.engine.consolidate.link import associate
+from lore.engine.consolidate.link import link
 from lore.engine.consolidate.merge import merge
 from lore.engine.consolidate.plan import Plan, View, apply
 from lore.engine.consolidate.prune import prune
@@ -27,7 +27,7 @@ PHASES: Mapping[str, Callable[[View], Iterator[Plan]]] = {
     "digest": digest,
     "relevance": recompute,
     "merge": merge,
-    "link": associate,
+    "link": link,
     "resummarize": resummarize,
     "reflect": reflect,
     "contradict": contradict,

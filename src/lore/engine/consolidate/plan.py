@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from lore.config import Sleeping
-from lore.engine.embeddings import Sense
-from lore.engine.entity_view import OBSERVATION, repaint
+from lore.engine.embeddings import Embeddings
+from lore.engine.entity_view import OBSERVATION, refresh_entity_text
 from lore.engine.forget import hide
 from lore.engine.link import ended, made
 from lore.llm.base import LanguageModel
@@ -78,7 +78,7 @@ class View:
     """
 
     reader: Reader
-    sense: Sense
+    sense: Embeddings
     namespace: str
     now: float
     settings: Sleeping
@@ -216,4 +216,4 @@ def _take(step: Step, writer: Writer, model: str, cause: Cause, now: float) -> N
     if step.vectors:
         writer.put_vectors(model, step.vectors)
     if homes:
-        repaint(homes.values(), writer=writer, now=now)
+        refresh_entity_text(homes.values(), writer=writer, now=now)
