@@ -132,7 +132,7 @@ def _turn(session: str, number: int) -> str:
 def _fill(folder: Path, files: Path) -> None:
     with opened(folder, START) as lore:
         for text in TEXTS:
-            lore.remember(Draft(content=text, at_once=True))
+            lore.remember(Draft(content=text, embed_now=True))
         lore.link([Tie(source=the(lore, "deploy key"), target=the(lore, "ferry to"), type="near")])
         lore.graph.introduce(
             [Subject(name="Pier", type="place", observations=("long", "wooden", "wet", "old"))]
@@ -272,7 +272,7 @@ OPERATIONS = {
         Operation("remember often", "plain", _write_often),
         Operation(
             "remember at once", "plain",
-            lambda lore, files: lore.remember(Draft(content="The gate is open.", at_once=True)),
+            lambda lore, files: lore.remember(Draft(content="The gate is open.", embed_now=True)),
         ),
         Operation(
             "remember all", "plain",

@@ -12,7 +12,7 @@ import pytest
 
 from lore import Lore
 from lore.clock import Clock
-from lore.config import Config, Sleeping, Tuning
+from lore.config import Config, ConsolidationSettings, Tuning
 from lore.connecting import wire
 from lore.doors.consolidation_run import LEASE_SECONDS, ConsolidationRun, Ended, language_models
 from lore.doors.consolidation_schedule import FIRST_SECONDS, RETRY_SECONDS, ConsolidationSchedule
@@ -350,7 +350,7 @@ def test_what_goes_on_is_told_in_whatever_order_it_ends(tmp_path: Path) -> None:
 
 # --- as processes
 def test_the_settings_of_a_night_are_the_daemons_own() -> None:
-    own = {field.name for field in fields(Sleeping)} - {field.name for field in fields(Tuning)}
+    own = {field.name for field in fields(ConsolidationSettings)} - {field.name for field in fields(Tuning)}
     assert {f"LORE_{name.upper()}" for name in own - {"llm_prices"}} <= set(RESIDENT)
 
 
@@ -471,4 +471,4 @@ def test_it_sees_the_key_that_its_starter_has(
         start(endpoint)
         [request, *_] = until(situation.requests)
         assert "a secret" in str(request["headers"])
-        assert status(endpoint)["language_model"]["extraction"] == Sleeping().extraction_model
+        assert status(endpoint)["language_model"]["extraction"] == ConsolidationSettings().extraction_model

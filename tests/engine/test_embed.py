@@ -55,7 +55,7 @@ class Loading(HashEmbedder):
         return super().embed_query(text)
 
 
-class Sleeping(HashEmbedder):
+class SlowEmbedder(HashEmbedder):
     """A model that has to be loaded, takes as long as the test wants, and counts what it is asked."""
 
     def __init__(self) -> None:
@@ -156,7 +156,7 @@ def test_without_a_model_everything_else_works(config: Config, clock: Clock, tmp
     walrus, penguin = keep(lore, "walrus", "penguin")
     lore.revise(Revision(id=penguin, content="penguin on ice"))
     [link] = lore.link([Tie(source=walrus, target=penguin)])
-    child = lore.remember(Draft(content="tusk", home_above=0.1, at_once=True))
+    child = lore.remember(Draft(content="tusk", auto_parent_above=0.1, embed_now=True))
     assert child.depth == 0
     assert lore.read(walrus).links == (link,)
     assert len(lore.roots()) == 3
@@ -217,7 +217,7 @@ def asleep(config: Config, clock: Clock, model: HashEmbedder, patience_seconds: 
 def test_an_impatient_search_has_the_model_loaded_and_waits_a_moment_for_it(
     config: Config, clock: Clock
 ) -> None:
-    model = Sleeping()
+    model = SlowEmbedder()
     lore = asleep(config, clock, model)
     answer = lore.search(Query(text="walrus"))
     assert (answer.meaning, answer.notes()) == ("ready", ())
@@ -226,7 +226,7 @@ def test_an_impatient_search_has_the_model_loaded_and_waits_a_moment_for_it(
 
 
 def test_no_search_waits_longer_for_the_model_than_a_moment(config: Config, clock: Clock) -> None:
-    model = Sleeping()
+    model = SlowEmbedder()
     model.gate.clear()
     lore = asleep(config, clock, model, patience_seconds=0.01)
     for _ in range(3):
@@ -248,7 +248,7 @@ def test_nobody_waits_for_a_model_that_cannot_be_loaded(config: Config, clock: C
 
 
 def test_after_a_release_the_next_search_is_complete_again(config: Config, clock: Clock) -> None:
-    model = Sleeping()
+    model = SlowEmbedder()
     lore = asleep(config, clock, model)
     before = lore.search(Query(text="walrus", counted=False))
     lore.release()
@@ -261,7 +261,7 @@ def test_after_a_release_the_next_search_is_complete_again(config: Config, clock
 def test_after_a_release_the_background_loads_the_model_only_for_what_waits(
     config: Config, clock: Clock
 ) -> None:
-    model = Sleeping()
+    model = SlowEmbedder()
     lore = wire(config, embedder=model, patient=False, clock=clock)
     keep(lore, "walrus", "walrus too")
     lore.background.embed_all()
@@ -277,7 +277,7 @@ def test_after_a_release_the_background_loads_the_model_only_for_what_waits(
 
 
 def test_a_text_that_was_compared_and_is_kept_then_is_embedded_once() -> None:
-    model = Sleeping()
+    model = SlowEmbedder()
     sense = Embeddings(model)
     sense.embed_texts(["walrus"])
     both = sense.embed_texts(["penguin", "walrus", "penguin"])
@@ -290,7 +290,7 @@ def test_a_text_that_was_compared_and_is_kept_then_is_embedded_once() -> None:
 
 
 WRITES: dict[str, Callable[[Lore], object]] = {
-    "remember": lambda lore: lore.remember(Draft(content="tusk", at_once=True)),
+    "remember": lambda lore: lore.remember(Draft(content="tusk", embed_now=True)),
     "revise": lambda lore: lore.revise(Revision(id=lore.graph.named(["Walrus"])["Walrus"].id, content="x")),
     "reflect": lambda lore: lore.reflect(Reflection(session="s", title="t", account="we saw a walrus")),
     "introduce": lambda lore: lore.graph.introduce([Subject(name="Penguin", observations=("black",))]),
@@ -304,7 +304,7 @@ WRITES: dict[str, Callable[[Lore], object]] = {
 def test_a_write_does_not_wait_for_vectors_that_its_answer_does_not_need(
     write: Callable[[Lore], object], config: Config, clock: Clock
 ) -> None:
-    model = Sleeping()
+    model = SlowEmbedder()
     lore = wire(config, embedder=model, patient=False, clock=clock)
     lore.graph.introduce([Subject(name="Walrus", observations=("fat", "grey"))])
     lore.release()

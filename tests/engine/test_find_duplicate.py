@@ -6,7 +6,7 @@ ICE = "the walrus sleeps on the cold ice all day long"
 
 
 def keep(lore: Lore, content: str, title: str = "") -> str:
-    return lore.remember(Draft(content=content, title=title, at_once=True)).id
+    return lore.remember(Draft(content=content, title=title, embed_now=True)).id
 
 
 def test_nothing_is_known_in_an_empty_store(lore: Lore) -> None:
@@ -30,7 +30,7 @@ def test_the_same_title_is_a_twin_whatever_it_says(lore: Lore) -> None:
 
 
 def test_another_kind_of_memory_may_have_the_same_name(lore: Lore) -> None:
-    lore.remember(Draft(content="a company that makes ice", title="Ice", kind="entity", at_once=True))
+    lore.remember(Draft(content="a company that makes ice", title="Ice", kind="entity", embed_now=True))
     assert lore.find_duplicate(Draft(content=ICE, title="Ice")).twin is None
 
 

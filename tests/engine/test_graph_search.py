@@ -85,10 +85,10 @@ def test_metadata_is_sorted_down(lore: Lore) -> None:
 
 
 def test_memories_of_other_kinds_are_found_and_reflections_on_the_graph_are_not(lore: Lore) -> None:
-    lore.remember(Draft(content="alpha as a note", at_once=True))
+    lore.remember(Draft(content="alpha as a note", embed_now=True))
     about = {"target_type": "global", "target_id": None, "author": "ada", "mood": None}
-    lore.remember(Draft(content="alpha reflected", kind="reflection", metadata=about, at_once=True))
-    lore.remember(Draft(content="alpha in a session", kind="reflection", at_once=True))
+    lore.remember(Draft(content="alpha reflected", kind="reflection", metadata=about, embed_now=True))
+    lore.remember(Draft(content="alpha in a session", kind="reflection", embed_now=True))
     lore.graph.relate([Relation(source="alpha ghost", target="alpha house", type="t")], imply=True)
     lore.embed_pending()
     assert set(names(lore, "alpha")) == {"alpha as a note", "alpha in a session"}
@@ -101,7 +101,7 @@ def test_reflections_are_found_within_author_mood_and_target(lore: Lore, clock: 
         ("sofia", None, "global"),
     ):
         about = {"target_type": target, "target_id": None, "author": author, "mood": mood}
-        lore.remember(Draft(content=f"on {author}", kind="reflection", metadata=about, at_once=True))
+        lore.remember(Draft(content=f"on {author}", kind="reflection", metadata=about, embed_now=True))
     assert {t.author for t in lore.graph.search_reflections("on", None, None, None, 10)} == {"nolan", "sofia"}
     assert [t.mood for t in lore.graph.search_reflections("on sofia", "sofia", "duda", None, 10)] == ["duda"]
     assert [t.target_type for t in lore.graph.search_reflections("on", None, None, "global", 10)] == [

@@ -67,7 +67,7 @@ class AgainstADictionary(RuleBasedStateMachine):
     @rule(target=memories, content=TEXTS, parent=memories)
     def remember_below(self, content: str, parent: str) -> object:
         try:
-            memory = self.lore.remember(Draft(content=content, parent=parent, at_once=True))
+            memory = self.lore.remember(Draft(content=content, parent=parent, embed_now=True))
         except NotFound:
             assert parent in self.forgotten
             return multiple()

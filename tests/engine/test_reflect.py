@@ -61,7 +61,7 @@ def test_a_second_reflection_changes_nothing_and_tells_of_the_first(lore: Lore, 
 
 def test_what_is_known_already_is_tied_but_not_kept_twice(lore: Lore) -> None:
     known = lore.remember(
-        Draft(content="Check before you insert", title="Check before you insert", at_once=True)
+        Draft(content="Check before you insert", title="Check before you insert", embed_now=True)
     )
     kept = lore.reflect(reflection(lesson("Check before you insert"), lesson("A lesson"), lesson("A lesson")))
     assert [item.outcome for item in kept.learned] == ["duplicate", "inserted", "duplicate"]

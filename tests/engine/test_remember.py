@@ -73,7 +73,7 @@ def test_a_memory_is_found_by_its_words_at_once(lore: Lore) -> None:
 
 
 def test_a_memory_that_must_be_found_by_meaning_at_once_is(lore: Lore) -> None:
-    lore.remember(Draft(content="The walrus sleeps.", at_once=True))
+    lore.remember(Draft(content="The walrus sleeps.", embed_now=True))
     assert (lore.status().embedded, lore.status().pending) == (1, 0)
 
 
@@ -135,17 +135,17 @@ def test_a_parent_of_another_namespace_is_refused(lore: Lore) -> None:
 def test_a_memory_finds_a_home_below_the_most_similar_root(lore: Lore) -> None:
     [_, sea] = lore.remember_all([Draft(content="birds of the forest"), Draft(content="fish of the sea")])
     lore.embed_pending()
-    child = lore.remember(Draft(content="more fish of the sea", home_above=0.5))
+    child = lore.remember(Draft(content="more fish of the sea", auto_parent_above=0.5))
     assert lore.look_at(child.id).parent == sea.id
 
 
 def test_a_home_that_is_forgotten_meanwhile_leaves_a_root(lore: Lore) -> None:
-    home = lore.remember(Draft(content="fish of the sea", at_once=True))
+    home = lore.remember(Draft(content="fish of the sea", embed_now=True))
     assert isinstance(lore.store, SqliteStore)
-    turns = lore.store._connections._turns
+    turns = lore.store._connections._group_commit
     with ThreadPoolExecutor(1) as pool:
         with lore.store.transaction(lore.namespace, Cause(verb="forget"), 1.0) as writer:
-            storing = pool.submit(lore.remember, Draft(content="more fish of the sea", home_above=0.5))
+            storing = pool.submit(lore.remember, Draft(content="more fish of the sea", auto_parent_above=0.5))
             until(lambda: turns._in_line == 1)  # it has found its home, and waits to be written
             writer.put([replace(home, forgotten_at=1.0)])
         assert storing.result(30).depth == 0
@@ -154,7 +154,7 @@ def test_a_home_that_is_forgotten_meanwhile_leaves_a_root(lore: Lore) -> None:
 def test_a_memory_unlike_all_roots_becomes_one(lore: Lore) -> None:
     lore.remember(Draft(content="birds of the forest"))
     lore.embed_pending()
-    assert lore.remember(Draft(content="quarterly tax return", home_above=0.5)).depth == 0
+    assert lore.remember(Draft(content="quarterly tax return", auto_parent_above=0.5)).depth == 0
 
 
 def test_a_home_is_a_root_of_the_same_kind(lore: Lore) -> None:
@@ -162,13 +162,13 @@ def test_a_home_is_a_root_of_the_same_kind(lore: Lore) -> None:
     root = lore.remember(Draft(content="birds"))
     lore.remember(Draft(content="fish of the sea", parent=root.id))
     lore.embed_pending()
-    assert lore.remember(Draft(content="fish of the sea", home_above=0.5)).depth == 0
+    assert lore.remember(Draft(content="fish of the sea", auto_parent_above=0.5)).depth == 0
 
 
 def test_a_given_parent_goes_before_a_similar_root(lore: Lore) -> None:
     [given, _] = lore.remember_all([Draft(content="birds"), Draft(content="fish of the sea")])
     lore.embed_pending()
-    child = lore.remember(Draft(content="fish of the sea", parent=given.id, home_above=0.1))
+    child = lore.remember(Draft(content="fish of the sea", parent=given.id, auto_parent_above=0.1))
     assert lore.look_at(child.id).parent == given.id
 
 

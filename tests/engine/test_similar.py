@@ -6,7 +6,7 @@ from lore import Draft, Duplicate, Filter, Invalid, Lore
 
 
 def keep(lore: Lore, content: str, title: str = "") -> str:
-    return lore.remember(Draft(content=content, title=title, at_once=True)).id
+    return lore.remember(Draft(content=content, title=title, embed_now=True)).id
 
 
 def test_the_most_alike_comes_first_with_both_strengths(lore: Lore) -> None:

@@ -15,7 +15,7 @@ ALIKE = "the Walrus Project ships in June with config.py"
 
 
 def keep(lore: Lore, content: str) -> str:
-    return lore.remember(Draft(content=content, at_once=True)).id
+    return lore.remember(Draft(content=content, embed_now=True)).id
 
 
 def recommended(lore: Lore, id: str, limit: int = 10) -> list[str]:

@@ -8,7 +8,7 @@ from lore.model import Filter
 
 
 def keep(lore: Lore, content: str, parent: str | None = None) -> str:
-    return lore.remember(Draft(content=content, parent=parent, at_once=True)).id
+    return lore.remember(Draft(content=content, parent=parent, embed_now=True)).id
 
 
 def found(lore: Lore, text: str, history: bool = False) -> set[str]:

@@ -367,7 +367,7 @@ def test_searching_is_no_change(graph: Lore, clock: Clock) -> None:
 
 
 def test_what_other_dialects_keep_is_shown_as_entities(graph: Lore) -> None:
-    graph.remember(Draft(content="The astro meetup is on Friday.", type="event", at_once=True))
+    graph.remember(Draft(content="The astro meetup is on Friday.", type="event", embed_now=True))
     found = call(graph, "search_nodes", query="meetup")["entities"]
     assert [(one["name"], one["entityType"], one["observations"]) for one in found] == [
         ("The astro meetup is on Friday.", "event", ["The astro meetup is on Friday."])

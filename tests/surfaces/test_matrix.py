@@ -191,7 +191,7 @@ def run(lore: Lore, tool: str, arguments: Arguments) -> Any:
 
 
 def save(lore: Lore, saver: str) -> Saved:
-    lore.remember(Draft(content=BYSTANDER, at_once=True))
+    lore.remember(Draft(content=BYSTANDER, embed_now=True))
     lore.graph.introduce([Subject(name=OTHER)])
     run(lore, saver, SAVES[saver][1])
     lore.embed_pending()

@@ -8,7 +8,7 @@ import pytest
 
 from lore import Draft, Filter, Lore, LoreError, Tie
 from lore.clock import Clock
-from lore.config import Config, Sleeping
+from lore.config import Config, ConsolidationSettings
 from lore.connecting import wire
 from lore.ranking.policy import REFERENCE
 from lore.surfaces import SURFACES, Reply
@@ -48,7 +48,7 @@ def shown(lore: Lore, id: str) -> Any:
 
 
 def tuned(lore: Lore, **numbers: Any) -> Lore:
-    return replace(lore, tuning=replace(Sleeping(), **numbers))
+    return replace(lore, tuning=replace(ConsolidationSettings(), **numbers))
 
 
 def test_the_ten_tools_are_there_in_order() -> None:
@@ -272,7 +272,7 @@ def test_results_can_be_filtered_by_time_and_source_and_sorted(lore: Lore, clock
 
 
 def test_what_other_dialects_save_is_found_and_shown(lore: Lore) -> None:
-    fragment = lore.remember(Draft(content="walruses sleep on ice", kind="fragment", at_once=True)).id
+    fragment = lore.remember(Draft(content="walruses sleep on ice", kind="fragment", embed_now=True)).id
     assert found(lore, "walruses ice") == [fragment]
     memory = shown(lore, fragment)
     assert (memory["title"], memory["type"]) == ("walruses sleep on ice", "fragment")

@@ -201,7 +201,7 @@ def test_the_same_text_with_a_secret_is_known_the_second_time(lore: Lore) -> Non
 
 
 def test_the_vector_is_that_of_the_text_without_its_secret(lore: Lore) -> None:
-    draft = Draft(content=TEXT, home_above=0.9)
+    draft = Draft(content=TEXT, auto_parent_above=0.9)
     memory = lore.remember(draft)
     lore.embed_pending()
     [match] = lore.similar(memory.content, limit=1)

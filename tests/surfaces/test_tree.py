@@ -115,7 +115,7 @@ def test_deep_follows_associations_to_what_shares_no_words(lore: Lore) -> None:
 
 def test_the_published_formula_hides_what_has_faded_and_says_so(lore: Lore, clock: Clock) -> None:
     lore = replace(lore, policies=REFERENCE)
-    lore.remember(Draft(content="a trifle about weather", importance=0.1, kind="fragment", at_once=True))
+    lore.remember(Draft(content="a trifle about weather", importance=0.1, kind="fragment", embed_now=True))
     assert len(found(lore, "weather trifle")) == 1
     clock.sleep(days=8)
     reply = call(lore, "search", query="weather trifle")
@@ -140,7 +140,7 @@ FILLER = "Nothing of interest happened on this day at all. " * 40
 def noted(lore: Lore, number: int) -> str:
     """A long memory that says one thing about ferries in its middle."""
     content = f"{FILLER}Ferry {number} leaves from pier {number}00. {FILLER}"
-    return lore.remember(Draft(content=content, title=f"Log {number}", at_once=True)).id
+    return lore.remember(Draft(content=content, title=f"Log {number}", embed_now=True)).id
 
 
 def test_a_preview_shows_the_matching_passage_with_date_project_and_origin(lore: Lore) -> None:
@@ -150,7 +150,7 @@ def test_a_preview_shows_the_matching_passage_with_date_project_and_origin(lore:
             title="Harbour log",
             source="codex",
             project="github.com/acme/harbour",
-            at_once=True,
+            embed_now=True,
         )
     )
     reply = call(lore, "search", query="which pier does the ferry leave from", detail="preview")

@@ -267,8 +267,8 @@ def test_both_generations_share_one_store(lore: Lore) -> None:
 
 
 def test_a_memory_without_a_summary_shows_its_title_or_first_words(lore: Lore) -> None:
-    lore.remember(Draft(content="walrus " * 100, at_once=True))
-    lore.remember(Draft(content="walrus again", title="On the walrus", at_once=True))
+    lore.remember(Draft(content="walrus " * 100, embed_now=True))
+    lore.remember(Draft(content="walrus again", title="On the walrus", embed_now=True))
     summaries = {f["summary"] for f in call(lore, "query_memory", topic="walrus")["fragments"]}
     assert "On the walrus" in summaries
     [other] = summaries - {"On the walrus"}

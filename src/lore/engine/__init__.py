@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from lore.config import Sleeping
+from lore.config import ConsolidationSettings
 from lore.engine.background import Background
 from lore.engine.consolidation_backlog import retried, staged
 from lore.engine.embed import embed_alone, embed_pending
@@ -77,7 +77,7 @@ class Lore:
     conversation: str = ""
     connected_at: float | None = None
     clock: Callable[[], float] = time.time
-    tuning: Sleeping = field(default_factory=Sleeping, repr=False)
+    tuning: ConsolidationSettings = field(default_factory=ConsolidationSettings, repr=False)
     policies: Mapping[str, Policy] = field(default_factory=lambda: POLICIES, repr=False)
     background: Background = field(repr=False)
     model: LanguageModel | None = field(default=None, repr=False)
@@ -105,7 +105,7 @@ class Lore:
     def find_duplicate(self, draft: Draft) -> DuplicateCheck:
         """What there is already of a draft: what it would repeat, and what lies next to it."""
         k, at = max(1, self.tuning.auto_link_k), self.tuning.duplicate_threshold
-        return find_duplicate(draft, reader=self._reader, sense=self.sense, limit=k, twin_at=at)
+        return find_duplicate(draft, reader=self._reader, sense=self.sense, limit=k, duplicate_at=at)
 
     def recommend(self, id: str, limit: int) -> list[Candidate]:
         """What might be linked to a memory, and why; changes nothing."""
@@ -211,7 +211,7 @@ class Lore:
             now=self.clock(),
             project=self.project,
         )
-        self.background.wake(at_once=any(draft.at_once for draft in drafts))
+        self.background.wake(embed_now=any(draft.embed_now for draft in drafts))
         return memories
 
     def ingest(
@@ -305,9 +305,9 @@ class Lore:
             namespace=self.namespace,
             cause=self._cause("reflect"),
             now=self.clock(),
-            twin_at=self.tuning.duplicate_threshold,
+            duplicate_at=self.tuning.duplicate_threshold,
         )
-        self.background.wake(at_once=True)
+        self.background.wake(embed_now=True)
         return reflected
 
     def review(self, ids: Sequence[str], accepted: bool) -> list[Reviewed]:

@@ -118,10 +118,10 @@ class Background:
         """Sweep this namespace too, from now on; once however often it is said."""
         self._sweeps.setdefault(namespace, Sweeping(self._store, self._sense, namespace, tuning, self._clock))
 
-    def wake(self, at_once: bool = False) -> None:
-        """There is something to embed: the thread does it soon. at_once: where none runs, it is done here."""
+    def wake(self, embed_now: bool = False) -> None:
+        """Have the thread embed soon. embed_now: embed here if the thread does not run."""
         self._woken.set()
-        if at_once and not self._thread.is_alive():
+        if embed_now and not self._thread.is_alive():
             embed_alone(store=self._store, sense=self._sense)
 
     @property

@@ -40,7 +40,7 @@ class DuplicateCheck:
 
 
 def find_duplicate(
-    draft: Draft, *, reader: Reader, sense: Embeddings, limit: int, twin_at: float
+    draft: Draft, *, reader: Reader, sense: Embeddings, limit: int, duplicate_at: float
 ) -> DuplicateCheck:
     """Look before keeping: the same title repeats for certain, else meaning and words decide together.
 
@@ -59,7 +59,7 @@ def find_duplicate(
     }
     best = max(alike, key=alike.__getitem__, default="")
     neighbours = tuple(matches)
-    if not best or alike[best] < twin_at:
+    if not best or alike[best] < duplicate_at:
         updated = _updated(draft, [match.memory for match in matches])
         return DuplicateCheck(title=title, updated=updated or namesake, neighbours=neighbours)
     twin = next(match.memory for match in matches if match.memory.id == best)

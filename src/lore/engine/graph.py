@@ -47,7 +47,7 @@ class Graph:
             cause=self.cause("introduce"),
             now=self.now,
         )
-        self.background.wake(at_once=True)
+        self.background.wake(embed_now=True)
         return views
 
     def observe(self, subjects: Sequence[Subject], judge: bool = True) -> list[EntityView]:
@@ -61,7 +61,7 @@ class Graph:
             cause=self.cause("observe"),
             now=self.now,
         )
-        self.background.wake(at_once=True)
+        self.background.wake(embed_now=True)
         return views
 
     def retract(self, subjects: Sequence[Subject], strict: bool = False) -> dict[str, EntityView]:
@@ -74,7 +74,7 @@ class Graph:
             cause=self.cause("retract"),
             now=self.now,
         )
-        self.background.wake(at_once=True)
+        self.background.wake(embed_now=True)
         return left
 
     def named(self, names: Sequence[str], implied: bool = False) -> dict[str, Memory]:
@@ -200,7 +200,7 @@ class Graph:
             cause=self.cause("split"),
             now=self.now,
         )
-        self.background.wake(at_once=True)
+        self.background.wake(embed_now=True)
         return splitting
 
     def duplicates(self, name: str, threshold: float, containment_threshold: float) -> Repetitions:

@@ -10,7 +10,7 @@ from typing import Any
 
 from lore.admit import Admitted, admit
 from lore.engine.clean import clean_heading, clean_turn
-from lore.engine.link import made
+from lore.engine.link import new_link
 from lore.errors import LoreError, Unavailable
 from lore.model import FULL_LENGTH, LORE_CALL, SESSION, TURN, Cause, Link, LinkKind, Memory, Tie
 from lore.store import Bookmark, Reader, Store, Writer
@@ -323,7 +323,7 @@ class _Keeping:
         return memories, links
 
     def _link(self, source: str, target: str, kind: LinkKind) -> Link:
-        return made(Tie(source=source, target=target, kind=kind), self._cause.verb, self._now)
+        return new_link(Tie(source=source, target=target, kind=kind), self._cause.verb, self._now)
 
     def _memory(self, id: str, turn: Turn, words_before: str) -> Memory:
         project = self._project(turn)

@@ -19,7 +19,7 @@ from lore.engine.entity_view import (
     text_of,
     views_of,
 )
-from lore.engine.link import made
+from lore.engine.link import new_link
 from lore.engine.nodes import addressed, portrayed
 from lore.engine.remember import SHORT_LIMIT_BYTES, TITLE_LIMIT_BYTES
 from lore.engine.use import count_use
@@ -215,7 +215,7 @@ def _updates_of(added: Iterable[tuple[EntityView, Memory]], now: float) -> list[
         older = [one for one in view.observations[-MOST_COMPARED:] if not one.superseded_by]
         corrected = next((o for o in older if compare(o.content, memory.content) is Relation.UPDATE), None)
         if corrected is not None:
-            links.append(made(Tie(source=memory.id, target=corrected.id, type=UPDATES), "observe", now))
+            links.append(new_link(Tie(source=memory.id, target=corrected.id, type=UPDATES), "observe", now))
     return links
 
 
@@ -290,7 +290,7 @@ def _observation(text: str, entity: Memory, subject: Subject, judged: _Judged, n
 
 
 def _below(entity: str, observation: Memory, now: float) -> Link:
-    return made(Tie(source=entity, target=observation.id, kind="hierarchical"), "observe", now)
+    return new_link(Tie(source=entity, target=observation.id, kind="hierarchical"), "observe", now)
 
 
 def _superseded(subject: Subject, result: EntityView, writer: Writer, now: float) -> EntityView:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from lore.admit import admit
 from lore.engine.embeddings import Embeddings
 from lore.engine.find_duplicate import find_duplicate
-from lore.engine.link import made
+from lore.engine.link import new_link
 from lore.errors import Invalid
 from lore.model import Cause, Draft, Filter, Link, Memory, Tie, new_id
 from lore.ranking.compare import corrects
@@ -75,7 +75,7 @@ def reflect(
     namespace: str,
     cause: Cause,
     now: float,
-    twin_at: float,
+    duplicate_at: float,
 ) -> Reflected:
     """Keep one session, once: a second call for it changes nothing and tells of the first."""
     _check(reflection)
@@ -83,7 +83,7 @@ def reflect(
     if earlier := _earlier(reflection.session, reader):
         return Reflected(memory=earlier, again=True)
     account = _account_of(reflection, namespace, now)
-    notes, learned, updates = _learn(reflection, reader, sense, namespace, now, twin_at)
+    notes, learned, updates = _learn(reflection, reader, sense, namespace, now, duplicate_at)
     memories = [account, *notes]
 
     with store.transaction(namespace, cause, now) as writer:
@@ -145,7 +145,7 @@ def _account_of(reflection: Reflection, namespace: str, now: float) -> Memory:
 
 
 def _learn(
-    reflection: Reflection, reader: Reader, sense: Embeddings, namespace: str, now: float, twin_at: float
+    reflection: Reflection, reader: Reader, sense: Embeddings, namespace: str, now: float, duplicate_at: float
 ) -> tuple[list[Memory], list[Learned], dict[str, str]]:
     """The notes to keep, what becomes of every lesson, and which memory each note updates.
 
@@ -162,7 +162,7 @@ def _learn(
         except Invalid as mistake:
             learned.append(Learned(id="", outcome="error", why=str(mistake), **told))
             continue
-        before = find_duplicate(draft, reader=reader, sense=sense, limit=5, twin_at=twin_at)
+        before = find_duplicate(draft, reader=reader, sense=sense, limit=5, duplicate_at=duplicate_at)
         told["title"] = title = before.title
         while title in notes and corrects(notes[title].content, draft.content):
             told["title"] = title = f"{title} (2)"
@@ -207,4 +207,4 @@ def _note_of(lesson: Lesson, title: str, reflection: Reflection, namespace: str,
 
 
 def _tie(source: str, relation: str, target: str, cause: Cause, now: float) -> Link:
-    return made(Tie(source=source, target=target, kind="relation", type=relation), cause.verb, now)
+    return new_link(Tie(source=source, target=target, kind="relation", type=relation), cause.verb, now)

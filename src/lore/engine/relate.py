@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from lore.engine.link import ended, made
+from lore.engine.link import end_link, new_link
 from lore.engine.nodes import addressed, names_of
 from lore.engine.observe import implied
 from lore.engine.remember import SHORT_LIMIT_BYTES
@@ -141,7 +141,7 @@ def end(alias: int, *, store: Store, namespace: str, cause: Cause, now: float) -
         inverse = _inverse_of(link, writer) if link.active else None
         already = not link.active
         if not already:
-            over = [ended(each, now) for each in (link, inverse) if each is not None and each.active]
+            over = [end_link(each, now) for each in (link, inverse) if each is not None and each.active]
             link, *rest = writer.put_links(over)
             inverse = rest[0] if rest else None
     return Ending(
@@ -185,7 +185,7 @@ def _inverse_of(link: Link, reader: Reader) -> Link | None:
 def _link(relation: Relation, ends: Mapping[str, Memory], now: float, maker: str = "relate") -> Link:
     source, target = ends[relation.source].id, ends[relation.target].id
     tie = Tie(source=source, target=target, kind="relation", type=relation.type, reason=relation.context)
-    return made(tie, maker, now)
+    return new_link(tie, maker, now)
 
 
 def _inverse(relation: Relation, ends: Mapping[str, Memory], now: float) -> Link:

@@ -7,7 +7,7 @@ from typing import Any
 
 from lore.admit import admit
 from lore.engine.embeddings import Embeddings
-from lore.engine.link import check_tie, made, tied
+from lore.engine.link import check_tie, new_link, put_link
 from lore.engine.use import count_use
 from lore.errors import Duplicate, Invalid, NotFound
 from lore.model import UPDATES, VERBATIM, Cause, Draft, Filter, Memory, Tie, new_id
@@ -177,7 +177,7 @@ def _place(draft: Draft, reader: Reader, sense: Embeddings, project: str) -> _Pl
     """
     if draft.parent is not None and not reader.get([draft.parent]):
         raise NotFound(f"unknown parent {preview(draft.parent, 80)}")
-    looking = draft.parent is None and draft.home_above is not None
+    looking = draft.parent is None and draft.auto_parent_above is not None
     if not (looking or draft.updates):
         return _Placed(draft, draft.parent)
     vectors = sense.embed_texts([passage_of(draft.title, draft.summary, draft.content, "")])
@@ -193,7 +193,7 @@ def _place(draft: Draft, reader: Reader, sense: Embeddings, project: str) -> _Pl
 def _home(draft: Draft, vector: Vector, reader: Reader, sense: Embeddings, project: str) -> str | None:
     """Among the roots of the same kind and project, the most similar one above the draft's threshold."""
     roots = Filter(roots=True, kinds=frozenset({draft.kind}), projects=frozenset({project}))
-    threshold = draft.home_above or 0.0
+    threshold = draft.auto_parent_above or 0.0
     best = reader.near(vector, sense.model, 1, roots)
     return next((id for id, cosine in best.items() if sense.likeness(cosine) > threshold), None)
 
@@ -259,7 +259,7 @@ def _bind(id: str, item: _Placed, writer: Writer, cause: Cause, now: float) -> N
     """The draft's own ties, and those to what it updates as far as that is still known."""
     known = writer.get([tie.target for tie in item.updates])
     for tie in (*item.draft.ties, *(tie for tie in item.updates if tie.target in known)):
-        tied(replace(tie, source=tie.source or id), writer, cause, now)
+        put_link(replace(tie, source=tie.source or id), writer, cause, now)
 
 
 def _attach(child: str, item: _Placed, writer: Writer, cause: Cause, now: float) -> None:
@@ -267,6 +267,8 @@ def _attach(child: str, item: _Placed, writer: Writer, cause: Cause, now: float)
     if item.parent is None:
         return
     if writer.get([item.parent]):
-        writer.put_links([made(Tie(source=item.parent, target=child, kind="hierarchical"), cause.verb, now)])
+        writer.put_links(
+            [new_link(Tie(source=item.parent, target=child, kind="hierarchical"), cause.verb, now)]
+        )
     elif item.draft.parent is not None:
         raise NotFound(f"unknown parent {preview(item.parent, 80)}: it was forgotten meanwhile")

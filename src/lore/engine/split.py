@@ -13,7 +13,7 @@ from lore.engine.entity_view import (
     shown_entities,
     views_of,
 )
-from lore.engine.link import ended, made
+from lore.engine.link import end_link, new_link
 from lore.engine.observe import DEFAULT_TYPE, Subject, check, introduced
 from lore.engine.relate import Relation, related
 from lore.errors import Invalid, NotFound
@@ -142,9 +142,9 @@ def split(
         created = []
         for part in parts:
             subject = Subject(name=part.name, type=part.type or DEFAULT_TYPE, status=entity.status)
-            [made] = introduced([subject], merge=False, writer=writer, namespace=entity.namespace, now=now)
-            moved += _move(part, made.entity, entity, known, writer, now)
-            created.append(made.entity.id)
+            [view] = introduced([subject], merge=False, writer=writer, namespace=entity.namespace, now=now)
+            moved += _move(part, view.entity, entity, known, writer, now)
+            created.append(view.entity.id)
         relations = _tie(above, parts, writer, namespace, now)
         after, *made_of = refresh_entity_text([entity.id, *created], writer=writer, now=now)
     return Splitting(
@@ -181,13 +181,13 @@ def _move(
     for text in texts:
         memory = known[text]
         places = [li for li in writer.all_links(memory.id) if li.kind == "hierarchical" and li.active]
-        writer.put_links([ended(li, now) for li in places if li.target == memory.id])
+        writer.put_links([end_link(li, now) for li in places if li.target == memory.id])
         writer.put_links([_place(target, memory, now)])
     return len(texts)
 
 
 def _place(entity: Memory, observation: Memory, now: float) -> Link:
-    return made(Tie(source=entity.id, target=observation.id, kind="hierarchical"), "split", now)
+    return new_link(Tie(source=entity.id, target=observation.id, kind="hierarchical"), "split", now)
 
 
 def _tie(above: Memory, parts: Sequence[Part], writer: Writer, namespace: str, now: float) -> int:

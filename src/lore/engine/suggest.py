@@ -7,7 +7,7 @@ from typing import Literal
 from lore.config import Tuning
 from lore.engine.embeddings import Embeddings
 from lore.engine.find_duplicate import KNOWLEDGE
-from lore.engine.link import made
+from lore.engine.link import new_link
 from lore.errors import NotFound
 from lore.model import Cause, Filter, Memory, Tie, new_id
 from lore.ranking import fuse
@@ -60,8 +60,8 @@ def recommend(id: str, *, reader: Reader, sense: Embeddings, tuning: Tuning, lim
         raise NotFound(f"unknown memory {preview(id, 80)}")
     vector = reader.vectors(sense.model, [id]).get(id)
     if vector is None:
-        made = sense.embed_texts([_text_of(source)])
-        vector = None if made is None else made[0]
+        vectors = sense.embed_texts([_text_of(source)])
+        vector = None if vectors is None else vectors[0]
     return [] if vector is None else _related(source, vector, reader, sense, tuning)[:limit]
 
 
@@ -183,7 +183,7 @@ def _accept(id: str, writer: Writer, cause: Cause, now: float) -> Reviewed:
         weight=min(1.0, max(0.01, suggestion.score)),
         reason=f"suggested by a sweep (score {suggestion.score:.2f}) and accepted",
     )
-    [link] = writer.put_links([made(wanted, cause.verb, now)])
+    [link] = writer.put_links([new_link(wanted, cause.verb, now)])
     writer.put_suggestions([replace(suggestion, status="accepted", updated_at=now)])
     return Reviewed(id=id, outcome="accepted", link=link.id)
 

@@ -24,7 +24,7 @@ class _Group:
     outcome: "Future[None]" = field(default_factory=Future)
 
 
-class Turns:
+class GroupCommit:
     """One block at a time. A shared block is a savepoint in the transaction of its group.
 
     Whoever ends a block leaves the commit to the next in line, if there is one and the group is young. A

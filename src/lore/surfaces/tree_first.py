@@ -166,9 +166,9 @@ def store_memory(
         summary=summary,
         kind="fragment",
         parent=parent_id,
-        home_above=HOME_ABOVE if depth > 0 else None,
+        auto_parent_above=HOME_ABOVE if depth > 0 else None,
         updates=True,
-        at_once=True,
+        embed_now=True,
         once=True,
     )
     with nullcontext() if parent_id is None else _fragment(parent_id):

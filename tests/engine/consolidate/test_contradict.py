@@ -318,9 +318,11 @@ def test_what_is_said_again_after_it_was_outdated_holds_again(lore: Lore, clock:
 def test_a_correction_comes_first_and_after_a_night_replaces_the_older_statement(
     lore: Lore, clock: Clock
 ) -> None:
-    old = note(lore, "The API rate limit of Zephyr is 100 requests per minute", at_once=True)
+    old = note(lore, "The API rate limit of Zephyr is 100 requests per minute", embed_now=True)
     clock.sleep(days=1)
-    new = note(lore, "Correction: the API rate limit of Zephyr is now 250 requests per minute", at_once=True)
+    new = note(
+        lore, "Correction: the API rate limit of Zephyr is now 250 requests per minute", embed_now=True
+    )
     question = Query(text="What is the API rate limit of Zephyr?")
     assert [hit.memory.id for hit in lore.search(question).hits] == [new, old]
     night(lore, "contradict")
@@ -330,7 +332,7 @@ def test_a_correction_comes_first_and_after_a_night_replaces_the_older_statement
 
 def test_what_is_only_likely_an_update_is_not_superseded(lore: Lore) -> None:
     first, second = (
-        lore.remember(Draft(content=f"Our monitoring of the harbour runs on {name}.", at_once=True)).id
+        lore.remember(Draft(content=f"Our monitoring of the harbour runs on {name}.", embed_now=True)).id
         for name in ("Heron", "Osprey")
     )
     night(lore, "contradict")

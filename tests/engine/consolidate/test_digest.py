@@ -7,7 +7,7 @@ import pytest
 
 from lore import Filter, Lore, Query
 from lore.clock import Clock
-from lore.config import Sleeping
+from lore.config import ConsolidationSettings
 from lore.engine.consolidation_backlog import ATTEMPTS
 from lore.llm.base import Nonsense, OverBudget, Unreachable
 from tests.engine.consolidate.sleeping import (
@@ -371,7 +371,7 @@ def test_conversations_of_others_are_not_digested(lore: Lore, clock: Clock) -> N
 def test_a_long_conversation_is_asked_about_in_parts(lore: Lore, clock: Clock) -> None:
     texts = [f"Tell me more about seal number {n}, where it sleeps and what it eats" for n in range(40)]
     lore, model = asking(lore, *[extraction()] * 20)
-    lore = replace(lore, tuning=Sleeping(max_turns_per_extraction=10))
+    lore = replace(lore, tuning=ConsolidationSettings(max_turns_per_extraction=10))
     say(lore, "seals", *texts)
     clock.sleep(minutes=6)
     assert done(night(lore, "digest")) == {"sessions_digested": 1}

@@ -54,7 +54,7 @@ def add_reflection(
     _check_target(lore, target_type, target_id)
     about = {"target_type": target_type, "target_id": target_id, "author": author, "mood": mood}
     draft = Draft(
-        content=content, kind="reflection", type="note", source=author, metadata=about, at_once=True
+        content=content, kind="reflection", type="note", source=author, metadata=about, embed_now=True
     )
     return Reply(ReflectionAnswer(result=_reflection(reflection_hit(lore.remember(draft)))))
 

@@ -90,7 +90,7 @@ def lore_remember(
         score=REMEMBERED_SCORE,
         source_type=known_source_type(source_type),
         unique_title=True,
-        at_once=True,
+        embed_now=True,
     )
     known = lore.find_duplicate(draft)
     memory = known.twin or _kept(lore, replace(draft, title=known.title))
@@ -177,7 +177,7 @@ def _draft_of(new: NewMemory, default_score: float) -> Draft:
         source_type=new.source_type,
         metadata=BLANK if blank else {},
         unique_title=True,
-        at_once=True,
+        embed_now=True,
     )
 
 
