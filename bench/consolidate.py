@@ -52,7 +52,7 @@ def main() -> None:
 def _memories(size: int, branches: int) -> dict[str, Any]:
     """Three nights of a store of so many memories."""
     with _opened() as (lore, config):
-        nature = Nature(lore.sense.of_texts(["x"])[0].size)  # type: ignore[index]
+        nature = Nature(lore.sense.embed_texts(["x"])[0].size)  # type: ignore[index]
         nature.trees(lore, size, branches, NIGHT)
         nights = {"first": _night(lore, config, NIGHT, OF_MEMORIES)}
         nights["second"] = _night(lore, config, NIGHT + LATER, OF_MEMORIES)
@@ -64,7 +64,7 @@ def _memories(size: int, branches: int) -> dict[str, Any]:
 def _conversations(count: int) -> dict[str, Any]:
     """Two nights of a store of so many conversations."""
     with _opened() as (lore, config):
-        Nature(lore.sense.of_texts(["x"])[0].size).conversations(lore, count, NIGHT)  # type: ignore[index]
+        Nature(lore.sense.embed_texts(["x"])[0].size).conversations(lore, count, NIGHT)  # type: ignore[index]
         first = _night(lore, config, NIGHT, OF_CONVERSATIONS)
         second = _night(lore, config, NIGHT + LATER, OF_CONVERSATIONS)
         return {"noun": "conversations", "size": count, "first": first, "second": second}
@@ -97,7 +97,7 @@ def _night(lore: Lore, config: Config, now: float, phases: Sequence[str]) -> dic
 def settled(config: Config) -> None:
     """What the phase before has changed is embedded; here by the double, in life by the model."""
     lore = wire(config)
-    lore.settle()
+    lore.embed_pending()
     lore.close()
 
 

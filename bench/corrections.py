@@ -94,7 +94,7 @@ def measure(pair: Pair, embedder: Embedder, model: str) -> Outcome:
         for text in BESIDES:
             lore.remember(Draft(content=text))
         older, newer = (lore.remember(Draft(content=text)).id for text in (pair.older, pair.newer))
-        while lore.catch_up():
+        while lore.embed_batch():
             pass
         before = _is_right(pair, _found(lore, pair), older, newer)
         sleep(lore)

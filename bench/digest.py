@@ -227,7 +227,7 @@ def _gold(folder: Path, part: frozenset[str]) -> list[dict[str, Any]]:
 def _found(kept: Kept, rows: Sequence[Row], gold: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Each gold statement with the kept statement that says it, if there is one."""
     texts = [one["statement"] for one in gold] + [row.text for row in rows]
-    vectors = kept.lore.sense.of_texts(texts) if gold else None
+    vectors = kept.lore.sense.embed_texts(texts) if gold else None
     if vectors is None:
         return []
     cosines = vectors[: len(gold)] @ vectors[len(gold) :].T

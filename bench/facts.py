@@ -177,7 +177,7 @@ def _kept(pool: Pool, lore: Lore, calendar: Calendar, kind: str) -> dict[str, st
 
 def _embedded(pool: Pool, lore: Lore) -> None:
     bar, done = Bar(f"{pool.name} embed", len(pool.facts)), 0
-    while taken := lore.catch_up():
+    while taken := lore.embed_batch():
         done += taken
         bar.at(done)
 

@@ -30,8 +30,8 @@ from bench.clients.line import Line
 from bench.measuring import Bar
 from bench.retrieval.data import load
 from bench.transcripts import Session, generated, of_dataset, write
-from lore.doors.looking import described
-from lore.doors.place import Place
+from lore.doors.daemon_status import query_status
+from lore.doors.endpoint import Endpoint
 
 LORE = (sys.executable, "-m", "lore.doors.cli")
 RELAY = (sys.executable, "-m", "lore.doors.relay")
@@ -93,28 +93,28 @@ def _sessions(turns: int, dataset: Path | None) -> list[Session]:
 def _measured(home: Path, sessions: Sequence[Session], options: argparse.Namespace) -> Import:
     write(sessions, home)
     env = _env(home, options.model, options.interval)
-    place = Place({}, str(home / ".lore"))
+    endpoint = Endpoint({}, str(home / ".lore"))
     measured = Import(sum(session.turns for session in sessions), len(sessions))
     began = time.monotonic()
-    _run(place, env, "daemon", "start")
+    _run(endpoint, env, "daemon", "start")
     try:
-        with _searching(place, env, sessions, measured):
-            _watch(place, env, began, measured, options.dry_run)
+        with _searching(endpoint, env, sessions, measured):
+            _watch(endpoint, env, began, measured, options.dry_run)
     finally:
-        _run(place, env, "daemon", "stop")
+        _run(endpoint, env, "daemon", "stop")
     return measured
 
 
-def _watch(place: Place, env: dict[str, str], began: float, measured: Import, dry_run: bool) -> None:
+def _watch(endpoint: Endpoint, env: dict[str, str], began: float, measured: Import, dry_run: bool) -> None:
     """Note the end of each phase, as the daemon tells it."""
     bars = {name: Bar(name, measured.turns) for name in PHASES}
     beside: threading.Thread | None = None
     while (phase := measured.phase) != "idle":
         looked = time.monotonic()
-        status = described(place)
+        status = query_status(endpoint)
         pause = max(LOOK_EVERY_SECONDS, SPARED * (time.monotonic() - looked))
         if status["memories"] is None:
-            raise SystemExit(f"the daemon ended; see {place.log}")
+            raise SystemExit(f"the daemon ended; see {endpoint.log}")
         if left := _left(phase, status, measured):
             bars[phase].at(measured.turns - min(left, measured.turns))
             time.sleep(pause)
@@ -123,11 +123,11 @@ def _watch(place: Place, env: dict[str, str], began: float, measured: Import, dr
         measured.ends[phase] = Moment(time.monotonic() - began, cpu, os.getloadavg()[0])
         bars[phase].at(measured.turns)
         if dry_run and phase == "reading":
-            beside = threading.Thread(target=_dry_run, args=(place, env, measured))
+            beside = threading.Thread(target=_dry_run, args=(endpoint, env, measured))
             beside.start()
     if beside is not None:
         beside.join()
-    measured.run_seconds = json.loads(_run(place, env, "status", "--json"))["last_run"]["seconds"]
+    measured.run_seconds = json.loads(_run(endpoint, env, "status", "--json"))["last_run"]["seconds"]
 
 
 def _left(phase: str, status: dict[str, Any], measured: Import) -> int:
@@ -139,9 +139,9 @@ def _left(phase: str, status: dict[str, Any], measured: Import) -> int:
     return int(status["staged_turns"]) or int(status["state"] == "consolidating")
 
 
-def _dry_run(place: Place, env: dict[str, str], measured: Import) -> None:
+def _dry_run(endpoint: Endpoint, env: dict[str, str], measured: Import) -> None:
     began = time.monotonic()
-    command = [*LORE, *place.flags, "consolidate", "--dry-run", "--json"]
+    command = [*LORE, *endpoint.flags, "consolidate", "--dry-run", "--json"]
     with subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL) as process:
         _, code, used = os.wait4(process.pid, 0)
         process.returncode = code
@@ -151,11 +151,11 @@ def _dry_run(place: Place, env: dict[str, str], measured: Import) -> None:
 
 @contextmanager
 def _searching(
-    place: Place, env: dict[str, str], sessions: Sequence[Session], measured: Import
+    endpoint: Endpoint, env: dict[str, str], sessions: Sequence[Session], measured: Import
 ) -> Iterator[None]:
     """Search in bursts during the block, and without a pause afterwards."""
     queries, ended = _queries(sessions), threading.Event()
-    with Line([*RELAY, *place.flags], env=env) as line:
+    with Line([*RELAY, *endpoint.flags], env=env) as line:
         line.tools()
 
         def search(phase: str) -> None:
@@ -190,8 +190,8 @@ def _queries(sessions: Sequence[Session]) -> Iterator[str]:
             yield f"what about {' '.join(chance.sample(words, QUERY_WORDS))}"
 
 
-def _run(place: Place, env: dict[str, str], *arguments: str) -> str:
-    command = [*LORE, *place.flags, *arguments]
+def _run(endpoint: Endpoint, env: dict[str, str], *arguments: str) -> str:
+    command = [*LORE, *endpoint.flags, *arguments]
     return subprocess.run(command, env=env, check=True, capture_output=True, text=True).stdout
 
 

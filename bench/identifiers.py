@@ -34,7 +34,7 @@ def main() -> None:
         settings = Config(data_dir=Path(folder), embedding_model=options.model, llm_backend="none")
         lore = wire(settings)
         ids = [_saved(number, lore) for number in range(options.incidents)]
-        lore.settle()
+        lore.embed_pending()
         wanted = [number * STEP % options.incidents for number in range(options.asked)]
         links = len({link.id for link in lore.links(ids) if link.created_by != "link"})
         print(f"{options.incidents} incidents, {links} links made without being asked for")

@@ -36,7 +36,7 @@ began = time.perf_counter()
 from lore import Query, connect
 lore = connect(sys.argv[1])
 opened = time.perf_counter()
-question = lore.sense.of_question("warm up the model")
+question = lore.sense.embed_query("warm up the model")
 lore.store.reader("shared").near(question, lore.sense.model, 10, Query(text="x").where)
 found = time.perf_counter()
 lore.search(Query(text="a second question about something else"))
@@ -133,7 +133,7 @@ def _ranking(lore: Lore, questions: Sequence[str], vectors: Sequence[Vector]) ->
     many = policy_named("lore").candidates
     added = []
     for text, vector in zip(questions, vectors, strict=True):
-        lore.sense.of_question(text)
+        lore.sense.embed_query(text)
         finding = _taken(lambda of: reader.near(of, lore.sense.model, many, Filter()), vector)
         finding += _taken(lambda of: reader.matching(terms(of), many, Filter()), text)
         added.append(_taken(lambda of: lore.search(Query(text=of, counted=False)), text) - finding)

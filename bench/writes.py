@@ -54,7 +54,7 @@ def main() -> None:
         corpus = Corpus()
         scene = Scene(lore, corpus, fill(lore, corpus, options.memories))
         _prepared(scene)
-        lore.settle()
+        lore.embed_pending()
         lore.background.start()
         print(f"{options.memories:,} memories, model {lore.sense.model}; CPU of the caller, wall, ms p50")
         for surface, names in WRITING.items():

@@ -19,8 +19,8 @@ from lore.config import Config
 from lore.connecting import wire
 from lore.doors.early import HANDSHAKE, META_CAPABILITIES, META_VERSION, RECORDED, STATELESS
 from lore.doors.mcp import Offer, Workers
-from lore.doors.speech import Speech
-from lore.doors.watching import Audience
+from lore.doors.mcp_stream import McpStream
+from lore.doors.subscriptions import Audience
 from lore.embed.hashing import HashEmbedder
 from lore.engine import Lore
 from lore.surfaces import SURFACES, TOGETHER, Surface, line_of
@@ -96,7 +96,7 @@ async def _heard(lore: Lore, surface: Surface, era: str) -> dict[str, Any]:
         anyio.create_task_group() as tasks,
     ):
         with Offer(lore, [surface], Workers(), Audience(), 0) as offer:
-            tasks.start_soon(Speech(served).run, offer.server, anyio.Event())
+            tasks.start_soon(McpStream(served).run, offer.server, anyio.Event())
             for method, request in _requests(era):
                 await client.send(request)
                 answer = b""

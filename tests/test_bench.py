@@ -32,6 +32,26 @@ def test_speed_times_a_small_store(tmp_path: Path) -> None:
     assert row["search"]["p50"] > 0
 
 
+def test_house_counts_code_imports_and_names_of_a_package(tmp_path: Path) -> None:
+    package, report = tmp_path / "lore", tmp_path / "house.json"
+    for name, text in {
+        "__init__.py": '"""The package."""\n',
+        "model.py": "# a comment\n\nPORT = 1\n",
+        "store/base.py": "class Store:\n    @abstractmethod\n    def get(self) -> int:\n        'Doc.'\n",
+        "engine/__init__.py": "from lore.store import base\n\nclass Lore:\n    def get(self, told): ...\n",
+        "doors/base.py": "import lore.engine\nimport_module('lore.model')\ndef f(a, b, c, d, e, g): 0\n",
+    }.items():
+        (package / name).parent.mkdir(parents=True, exist_ok=True)
+        (package / name).write_text(text)
+    run("bench.house", "--source", str(package), "--json", str(report))
+    figures = json.loads(report.read_text())
+    assert (figures["sloc"], figures["files"], figures["files_under_40_sloc"]) == (10, 5, 5)
+    assert (figures["import_depth"], figures["hidden_imports"]) == (3, 1)
+    assert (figures["contract_methods"], figures["menu_methods"]) == (1, 1)
+    assert (figures["functions_over_5_parameters"], figures["names_told"]) == (1, 1)
+    assert figures["repeated_basenames"] == {"base": 2}
+
+
 def test_surfaces_times_the_tools_of_every_surface(tmp_path: Path) -> None:
     report = tmp_path / "surfaces.json"
     run("bench.surfaces", "--memories", "60", "--calls", "1", "--json", str(report))

@@ -8,14 +8,14 @@ from lore.errors import Invalid
 from lore.text import (
     CONTENT_LIMIT_BYTES,
     STOP_WORDS,
-    clean,
+    check_storable,
     label_of,
     listed,
     names_in,
     overlap,
     passage_of,
     preview,
-    storable,
+    require_text,
     terms,
     title_of,
     tokens_in,
@@ -65,20 +65,20 @@ def test_a_title_is_never_longer_than_120_characters(content: str) -> None:
 
 
 def test_the_text_itself_is_kept_untouched() -> None:
-    assert clean("  Grüße \n\t👋🏽 ", "content") == "  Grüße \n\t👋🏽 "
+    assert require_text("  Grüße \n\t👋🏽 ", "content") == "  Grüße \n\t👋🏽 "
 
 
 @pytest.mark.parametrize("text", ["", " \n\t", "\u2003"])
 def test_a_text_without_a_letter_is_refused(text: str) -> None:
     with pytest.raises(Invalid, match="content is empty"):
-        clean(text, "content")
-    assert storable("", "title") == ""
+        require_text(text, "content")
+    assert check_storable("", "title") == ""
 
 
 @pytest.mark.parametrize("text", [None, 3, b"bytes", ["list"]])
 def test_what_is_not_text_is_refused(text: object) -> None:
     with pytest.raises(Invalid, match=f"content must be text, not {type(text).__name__}"):
-        clean(text, "content")
+        require_text(text, "content")
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_what_is_not_text_is_refused(text: object) -> None:
     ids=["NUL", "high surrogate", "low surrogate", "a byte too long", "bytes, not characters"],
 )
 def test_what_cannot_be_stored_is_refused_by_name(text: str, complaint: str) -> None:
-    for check in (clean, storable):
+    for check in (require_text, check_storable):
         with pytest.raises(Invalid, match=complaint):
             check(text, "title")
 
@@ -101,13 +101,13 @@ def test_what_cannot_be_stored_is_refused_by_name(text: str, complaint: str) -> 
 @pytest.mark.parametrize("text", ["a" * 50_000, "é" * 25_000])
 def test_exactly_the_limit_may_be_stored(text: str) -> None:
     assert CONTENT_LIMIT_BYTES == 50_000
-    assert clean(text, "content") == text
+    assert require_text(text, "content") == text
 
 
 @given(st.text())
 def test_a_text_is_stored_as_it_is_or_refused_on_purpose(text: str) -> None:
     try:
-        assert storable(text, "content") == text
+        assert check_storable(text, "content") == text
     except Invalid:
         assert "\0" in text or any("\ud800" <= character <= "\udfff" for character in text)
 

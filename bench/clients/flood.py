@@ -105,7 +105,7 @@ class Watch:
 
 
 def _status(scene: Scene) -> dict[str, Any]:
-    line, _, told = scene.place.dial("status", {"version": VERSION})
+    line, _, told = scene.endpoint.dial("status", {"version": VERSION})
     line.close()
     status: dict[str, Any] = json.loads(told["status"])
     return status

@@ -14,7 +14,7 @@ from types import TracebackType
 import apsw
 
 from bench.clients.line import Line
-from lore.doors.place import Place
+from lore.doors.endpoint import Endpoint
 from lore.doors.starting import asked, start, stop
 
 SHORT = "/tmp"
@@ -38,7 +38,7 @@ class Scene:
         self.data = self.folder / "data"
         self.data.mkdir(mode=0o700)
         (self.data / "config.toml").write_text(f'embedding_model = "{self._model}"\n')
-        self.place = Place({}, str(self.data))
+        self.endpoint = Endpoint({}, str(self.data))
         self.log = self.folder / "complaints"
         return self
 
@@ -64,7 +64,7 @@ class Scene:
 
     def warm(self) -> int:
         """A daemon that runs and has its model loaded; its process."""
-        start(self.place)
+        start(self.endpoint)
         with Line(self.relay(), log=self.log) as line:
             line.tools()
             wait_until_warm(line)
@@ -72,7 +72,7 @@ class Scene:
 
     def pid(self) -> int:
         """The daemon that answers; 0 if none does."""
-        told = asked(self.place)
+        told = asked(self.endpoint)
         return int(told["pid"]) if told else 0
 
     def daemons(self) -> set[int]:
@@ -83,7 +83,7 @@ class Scene:
     # --- what became of it
     def stop(self) -> None:
         """Let the daemon end in peace, so that the store can be looked at by itself."""
-        stop(self.place)
+        stop(self.endpoint)
 
     def contents(self) -> Counter[str]:
         """Every text in the store, and how often it is there."""

@@ -132,7 +132,7 @@ def _turn(session: str, number: int) -> str:
 def _fill(folder: Path, files: Path) -> None:
     with opened(folder, START) as lore:
         for text in TEXTS:
-            lore.remember(Draft(content=text, at_once=True))
+            lore.remember(Draft(content=text, embed_now=True))
         lore.link([Tie(source=the(lore, "deploy key"), target=the(lore, "ferry to"), type="near")])
         lore.graph.introduce(
             [Subject(name="Pier", type="place", observations=("long", "wooden", "wet", "old"))]
@@ -141,7 +141,7 @@ def _fill(folder: Path, files: Path) -> None:
         lore.remember(Draft(content="A thing that is forgotten."))
         lore.forget([the(lore, "that is forgotten")])
         list(lore.ingest(files / "one.jsonl", SOURCES["claude-code"]))
-        lore.settle()
+        lore.embed_pending()
 
 
 def _leave_dirty(plain: Path, dirty: Path) -> None:
@@ -172,7 +172,7 @@ def _leave_secrets(plain: Path, folder: Path) -> None:
         with lore.store.transaction(lore.namespace, Cause(verb="test"), START) as writer:
             writer.note("trouble", {"trouble": STAND_IN})
             writer.put_full_texts({memory.id: f"{'long ' * 1_000}{STAND_IN}"})
-        lore.settle()
+        lore.embed_pending()
     with closing(apsw.Connection(str(folder / "memory.db"))) as connection:
         for table, columns in SECRET_TEXTS.items():
             texts = ", ".join(f"{name} = replace({name}, '{STAND_IN}', '{SECRET}')" for name in columns)
@@ -248,7 +248,7 @@ def _ingest_grown(lore: Lore, files: Path) -> object:
 
 def _embed(lore: Lore, files: Path) -> object:
     lore.remember_all([Draft(content=f"Waits to be embedded, {number}.") for number in range(5)])
-    lore.settle()
+    lore.embed_pending()
     return None
 
 
@@ -272,7 +272,7 @@ OPERATIONS = {
         Operation("remember often", "plain", _write_often),
         Operation(
             "remember at once", "plain",
-            lambda lore, files: lore.remember(Draft(content="The gate is open.", at_once=True)),
+            lambda lore, files: lore.remember(Draft(content="The gate is open.", embed_now=True)),
         ),
         Operation(
             "remember all", "plain",

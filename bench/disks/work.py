@@ -52,7 +52,7 @@ class Trace:
 def following(lore: Lore, committed: Callable[[], None]) -> Iterator[None]:
     """committed: is called after each durable transaction of the block."""
     assert isinstance(lore.store, SqliteStore)
-    turns = lore.store._connections._turns
+    turns = lore.store._connections._group_commit
     marked = turns._committed
 
     def told(connection: apsw.Connection) -> None:

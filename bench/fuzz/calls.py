@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from bench.fuzz.chaos import Chaos
+from lore.doors.endpoint import Endpoint
 from lore.doors.envelope import Refused, read
-from lore.doors.place import Place
 from lore.doors.starting import asked, stop
 from lore.surfaces import SURFACES
 
@@ -54,7 +54,7 @@ class Fuzz:
         self.figures = Figures()
         self._surface = surface
         self._chaos = chaos
-        self._place = Place({}, folder)
+        self._endpoint = Endpoint({}, folder)
         self._folder = folder
         self._open: Counter[str] = Counter()
         self._sent: dict[str, tuple[float, bytes]] = {}
@@ -65,7 +65,7 @@ class Fuzz:
     def _started(self) -> "subprocess.Popen[bytes]":
         settings = {"LORE_EMBEDDING_MODEL": "hash", "LORE_SURFACES": self._surface, "LORE_INGEST_PAUSED": "1"}
         relay = subprocess.Popen(
-            [sys.executable, "-m", "lore.doors.relay", *self._place.flags],
+            [sys.executable, "-m", "lore.doors.relay", *self._endpoint.flags],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -82,13 +82,13 @@ class Fuzz:
         self._send(b'{"jsonrpc":"2.0","method":"notifications/initialized"}')
         self._ask("tools/call", {"name": next(iter(SURFACES[self._surface].tools)), "arguments": {}})
         self._drain(0)
-        daemon = asked(self._place)
+        daemon = asked(self._endpoint)
         tools = [(tool.name, tool.input_schema) for tool in SURFACES[self._surface].tools.values()]
         while self.figures.calls < calls:
             self._one(tools)
             self._drain(AT_ONCE - 1)
         self._drain(0)
-        after = asked(self._place)
+        after = asked(self._endpoint)
         if not daemon or not after or daemon["pid"] != after["pid"]:
             self.figures.daemon_ends += 1
         return self.figures
@@ -188,7 +188,7 @@ class Fuzz:
         assert self._relay.stdin
         self._relay.stdin.close()
         self._relay.wait(ANSWER_SECONDS)
-        stop(self._place)
+        stop(self._endpoint)
 
 
 def fuzz_calls(calls: int, seed: int, surfaces: tuple[str, ...]) -> dict[str, Figures]:

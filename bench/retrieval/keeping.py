@@ -144,7 +144,7 @@ def keep(
             for _ in lore.import_file(path, session=session):
                 pass
     if fresh:
-        lore.settle()
+        lore.embed_pending()
         complete.touch()
     sessions = {session: min(item.seq for item in items) for session, items in by_session.items()}
     return Kept(lore, settings, clock, by_place, sessions, time.perf_counter() - began if fresh else 0.0)

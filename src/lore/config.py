@@ -66,7 +66,7 @@ class Tuning:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sleeping(Tuning):
+class ConsolidationSettings(Tuning):
     """How Lore consolidates, and which language model helps it, if any.
 
     consolidation_interval: seconds between two runs; 0: only when asked. idle_sessions: so many conversations
@@ -105,7 +105,7 @@ class Sleeping(Tuning):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Config(Sleeping):
+class Config(ConsolidationSettings):
     """Every setting. A field `x` is `x` in the file and `LORE_X` in the environment.
 
     idle_minutes: after so many without a question the daemon dozes. request_seconds: limit of one call of an

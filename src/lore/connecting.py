@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from lore.config import Config, Sleeping, Tuning, load
+from lore.config import Config, ConsolidationSettings, Tuning, load
 from lore.embed import Embedder, open_embedder
 from lore.engine import Lore
 from lore.engine.background import Background
-from lore.engine.sense import Sense
+from lore.engine.embeddings import Embeddings
 from lore.engine.spending import StoreLedger
 from lore.environment import of_clients
 from lore.errors import Invalid
@@ -53,7 +53,7 @@ def wire(
     patient: searches wait for the model. Otherwise (a server) the model loads and memories are embedded
     in the background, and searches that come before wait a moment and then answer by words.
     """
-    sense = Sense(embedder or open_embedder(config.embedding_model), patient)
+    sense = Embeddings(embedder or open_embedder(config.embedding_model), patient)
     store = BACKENDS["sqlite"](config.database, config.vector_store)
     background = Background(store, sense, clock)
     background.sweep_also(config.namespace, config)
@@ -75,7 +75,7 @@ def tailored(lore: Lore, config: Config, *, patient: bool = False) -> Lore:
     return replace(lore, sense=sense, namespace=config.namespace, tuning=config, policies=_tuned(config))
 
 
-def _model(config: Sleeping, store: Store, clock: Callable[[], float]) -> LanguageModel | None:
+def _model(config: ConsolidationSettings, store: Store, clock: Callable[[], float]) -> LanguageModel | None:
     """The language model of the settings, if any. A mistake in them keeps nobody from searching: who
     consolidates is told of it."""
     key = of_clients((config.api_key_env,)).get(config.api_key_env, "")
@@ -86,7 +86,7 @@ def _model(config: Sleeping, store: Store, clock: Callable[[], float]) -> Langua
         return UnusableModel(str(wrong))
 
 
-def _thinking(config: Sleeping) -> Settings:
+def _thinking(config: ConsolidationSettings) -> Settings:
     """What a user has set about language models."""
     return Settings(
         backend=config.llm_backend,
@@ -103,7 +103,7 @@ def _thinking(config: Sleeping) -> Settings:
     )
 
 
-def _base_url(config: Sleeping) -> str:
+def _base_url(config: ConsolidationSettings) -> str:
     """The address of the language model's server; empty: the one that its backend has by default."""
     if config.llm_base_url or config.llm_backend != "anthropic":
         return config.llm_base_url

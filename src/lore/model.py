@@ -137,8 +137,8 @@ class Link:
 class Draft:
     """A memory that somebody wants to keep; ids, depth and times are given when it is kept.
 
-    parent: attach below this memory. home_above: without a parent, attach below the root that is most alike
-    if their likeness is above this number. at_once: findable by meaning when it is kept, where no background
+    parent: attach below this memory. auto_parent_above: without a parent, attach below the most similar root
+    if its likeness is above this number. embed_now: embed before returning, where no background thread
     runs. unique_title: refused as a Duplicate if a memory of this kind in the same namespace is called the
     same. ties: links to begin with; an empty source is this memory. updates: also tied, as an update, to
     similar memories of which it changes a value or repeats the words. once: where the same text is kept
@@ -153,8 +153,8 @@ class Draft:
     type: str = ""
     status: str = ""
     parent: str | None = None
-    home_above: float | None = None
-    at_once: bool = False
+    auto_parent_above: float | None = None
+    embed_now: bool = False
     unique_title: bool = False
     importance: float = 0.5
     score: float = 5.0

@@ -33,17 +33,17 @@ STOP_WORDS = frozenset(
 )
 
 
-def clean(text: object, name: str, limit_bytes: int = CONTENT_LIMIT_BYTES) -> str:
+def require_text(text: object, name: str, limit_bytes: int = CONTENT_LIMIT_BYTES) -> str:
     """`text` itself if it can be stored; otherwise Invalid says what is wrong with `name`."""
     if not isinstance(text, str):
         raise Invalid(f"{name} must be text, not {type(text).__name__}")
     if not text.strip():
         raise Invalid(f"{name} is empty; give some text")
-    return storable(text, name, limit_bytes)
+    return check_storable(text, name, limit_bytes)
 
 
-def storable(text: str, name: str, limit_bytes: int = CONTENT_LIMIT_BYTES) -> str:
-    """Like `clean`, but an empty text may stay empty."""
+def check_storable(text: str, name: str, limit_bytes: int = CONTENT_LIMIT_BYTES) -> str:
+    """Like `require_text`, but an empty text may stay empty."""
     if "\0" in text:
         raise Invalid(f"{name} contains a NUL character at position {text.index(chr(0))}; remove it")
     try:

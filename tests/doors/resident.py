@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 import apsw
 
-from lore.doors.place import Place
+from lore.doors.endpoint import Endpoint
 from lore.doors.starting import CHILDREN, asked, stop
 
 RELAY = (sys.executable, "-m", "lore.doors.relay")
@@ -52,14 +52,14 @@ def short_folder() -> Iterator[Path]:
 
 
 @contextmanager
-def a_place(folder: Path) -> Iterator[Place]:
+def an_endpoint(folder: Path) -> Iterator[Endpoint]:
     """The place of a daemon that is gone, whatever happened, when the block ends."""
-    place = Place({}, str(folder))
+    endpoint = Endpoint({}, str(folder))
     try:
-        yield place
+        yield endpoint
     finally:
-        if not stop(place) and Path(place.pid).exists():
-            kill(int(Path(place.pid).read_text()))
+        if not stop(endpoint) and Path(endpoint.pid).exists():
+            kill(int(Path(endpoint.pid).read_text()))
         for child in CHILDREN:
             child.wait(SECONDS)
 
@@ -73,17 +73,17 @@ def until(look: Callable[[], T]) -> T:
     return found
 
 
-def pid_of(place: Place) -> int:
+def pid_of(endpoint: Endpoint) -> int:
     """Of the daemon that answers."""
-    told = asked(place)
+    told = asked(endpoint)
     assert told is not None
     return int(told["pid"])
 
 
 @contextmanager
-def writers_waiting(place: Place) -> Iterator[None]:
+def writers_waiting(endpoint: Endpoint) -> Iterator[None]:
     """Nobody can write to the store meanwhile."""
-    connection = apsw.Connection(os.path.join(place.home, "memory.db"))
+    connection = apsw.Connection(os.path.join(endpoint.home, "memory.db"))
     connection.set_busy_timeout(int(SECONDS * 1000))  # the daemon may be embedding what it was just told
     connection.execute("BEGIN IMMEDIATE")
     try:
@@ -102,10 +102,10 @@ def kill(pid: int, signum: int = signal.SIGKILL) -> None:
 class Agent:
     """Speaks to a `lore-mcp` of its own, line by line, in one of the protocol's eras."""
 
-    def __init__(self, place: Place, *options: str, era: str = "legacy", **settings: str) -> None:
+    def __init__(self, endpoint: Endpoint, *options: str, era: str = "legacy", **settings: str) -> None:
         self.modern = era != "legacy"
         self.process = subprocess.Popen(
-            [*RELAY, *place.flags, *options],
+            [*RELAY, *endpoint.flags, *options],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -8,7 +8,7 @@ import pytest
 
 from lore.doors import starting
 from tests.doors.command import Command
-from tests.doors.resident import a_place, pid_of, short_folder
+from tests.doors.resident import an_endpoint, pid_of, short_folder
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def test_the_store_of_a_running_daemon_is_copied_as_it_is_at_that_moment(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("LORE_EMBEDDING_MODEL", "hash")
-    with short_folder() as folder, a_place(folder) as place:
+    with short_folder() as folder, an_endpoint(folder) as place:
         run = Command(folder)
         starting.start(place)
         run("remember", "green tea")

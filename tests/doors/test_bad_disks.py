@@ -13,7 +13,7 @@ import pytest
 from lore import Draft, Query
 from lore.config import Config
 from lore.connecting import wire
-from lore.doors.place import Place
+from lore.doors.endpoint import Endpoint
 from lore.embed.hashing import HashEmbedder
 from tests.doors import resident
 from tests.doors.command import LORE, Command
@@ -29,8 +29,8 @@ READ_ONLY = (
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    with short_folder() as place:
-        yield place
+    with short_folder() as endpoint:
+        yield endpoint
 
 
 @pytest.fixture
@@ -84,7 +84,7 @@ def test_an_agent_searches_on_a_bad_disk_without_a_daemon(
 ) -> None:
     monkeypatch.setattr(resident, "RELAY", (*on(disk, store), sys.executable, "-m", "lore.doors.relay"))
     before = sorted(os.listdir(store))
-    with Agent(Place({}, str(store)), LORE_SURFACES="tree").greet() as agent:
+    with Agent(Endpoint({}, str(store)), LORE_SURFACES="tree").greet() as agent:
         [found] = agent.call("search", query="deploy key", detail="full")["results"]
         assert "in the vault" in found["content"]
         refused = agent.ask("tools/call", {"name": "store", "arguments": {"content": "something new"}})
@@ -96,12 +96,12 @@ def test_an_agent_searches_on_a_bad_disk_without_a_daemon(
 
 def test_ingest_says_so_where_it_cannot_look_or_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
-    place = tmp_path / ".claude" / "projects" / "ferry"
-    place.mkdir(parents=True)
-    os.mkfifo(place / "pipe.jsonl")
+    endpoint = tmp_path / ".claude" / "projects" / "ferry"
+    endpoint.mkdir(parents=True)
+    os.mkfifo(endpoint / "pipe.jsonl")
     run = Command(tmp_path / "data")
     assert "pipe.jsonl: is not a regular file" in run("ingest", "--source", "claude-code", code=1).stderr
-    assert "pipe.jsonl" in run("ingest", "--source", "claude-code", str(place), code=1).stderr
+    assert "pipe.jsonl" in run("ingest", "--source", "claude-code", str(endpoint), code=1).stderr
 
 
 def test_an_answer_that_cannot_be_written_is_an_error_of_one_line(store: Path) -> None:

@@ -23,8 +23,8 @@ from lore.connecting import wire
 from lore.doors import starting
 from lore.doors.cli.flags import Flags
 from lore.doors.cli.opening import opened
+from lore.doors.endpoint import Endpoint
 from lore.doors.locking import held
-from lore.doors.place import Place
 from lore.embed.hashing import HashEmbedder
 from lore.version import VERSION
 from tests.doors.command import Command
@@ -63,15 +63,15 @@ def hashed_words() -> Iterator[None]:
 
 
 @contextmanager
-def running(data_dir: Path) -> Iterator[Place]:
+def running(data_dir: Path) -> Iterator[Endpoint]:
     """A daemon of its own."""
-    place = Place({}, str(data_dir))
-    with starting.spawned(place):
-        starting.await_answer(place)
+    endpoint = Endpoint({}, str(data_dir))
+    with starting.spawned(endpoint):
+        starting.await_answer(endpoint)
         try:
-            yield place
+            yield endpoint
         finally:
-            starting.stop(place)
+            starting.stop(endpoint)
 
 
 @contextmanager
@@ -95,7 +95,7 @@ def prepare(data_dir: Path) -> dict[str, str]:
     below = deep
     for number in range(DEEP):
         below = lore.remember(Draft(content=f"level {number}", parent=below.id))
-    lore.settle()
+    lore.embed_pending()
     lore.close()
     return {"tea": tea.id, "green": green.id, "sencha": sencha.id, "water": water.id, "deep": deep.id}
 
@@ -148,8 +148,8 @@ def _masked(run: Command, result: Result) -> str:
 def both(folder: Path) -> Iterator[Both]:
     ids = prepare(folder / "with")
     shutil.copytree(folder / "with", folder / "without")
-    with running(folder / "with") as place:
-        assert place.unix == (len(str(folder)) < 50)
+    with running(folder / "with") as endpoint:
+        assert endpoint.unix == (len(str(folder)) < 50)
         yield Both(ids, Command(folder / "with"), Command(folder / "without"))
 
 
@@ -281,12 +281,12 @@ def test_a_folder_is_told_in_full_however_it_was_named(
 
 def test_a_database_named_by_itself_has_a_daemon_of_its_own(tmp_path: Path) -> None:
     database = tmp_path / "one.db"
-    place = Place({}, None, str(database))
-    with starting.spawned(place):
-        starting.await_answer(place)
+    endpoint = Endpoint({}, None, str(database))
+    with starting.spawned(endpoint):
+        starting.await_answer(endpoint)
         with no_way_to_the_store(), opened(Flags(db_path=database)) as lore:
             assert lore.status().location == str(database)
-        starting.stop(place)
+        starting.stop(endpoint)
 
 
 def test_who_needs_another_model_opens_the_store(both: Both, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -304,20 +304,20 @@ def home(folder: Path) -> Path:
     return Path(tempfile.mkdtemp(dir=folder))
 
 
-def kill(place: Place) -> None:
+def kill(endpoint: Endpoint) -> None:
     """No last words, and its files stay behind."""
-    pid = pid_of(place)
+    pid = pid_of(endpoint)
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
-    assert not held(place.lock)
-    assert Path(place.socket if place.unix else place.port).exists()
+    assert not held(endpoint.lock)
+    assert Path(endpoint.socket if endpoint.unix else endpoint.port).exists()
 
 
 def test_after_a_daemon_was_killed_commands_open_the_store(home: Path) -> None:
     run = Command(home)
-    with running(home) as place:
+    with running(home) as endpoint:
         id = run.keep("tea is served")
-        kill(place)
+        kill(endpoint)
         assert run.document("search", "tea")["hits"][0]["memory"]["id"] == id
         run("remember", "nobody serves now")
     with running(home), no_way_to_the_store():
@@ -325,52 +325,52 @@ def test_after_a_daemon_was_killed_commands_open_the_store(home: Path) -> None:
 
 
 def test_files_that_a_daemon_left_behind_do_not_matter(home: Path) -> None:
-    place = Place({}, str(home))
-    Path(place.pid).write_text("1")
+    endpoint = Endpoint({}, str(home))
+    Path(endpoint.pid).write_text("1")
     for left in ("", "12 ab", "99999 ab", "not a port"):
-        Path(place.socket if place.unix else place.port).write_text(left)
+        Path(endpoint.socket if endpoint.unix else endpoint.port).write_text(left)
         assert Command(home).document("status")["counts"]["memories"] == 0
 
 
 def test_a_command_goes_on_when_its_daemon_is_stopped(home: Path) -> None:
-    with running(home) as place, opened(Flags(data_dir=home)) as lore:
+    with running(home) as endpoint, opened(Flags(data_dir=home)) as lore:
         kept = [lore.remember(Draft(content="while it ran"))]
-        starting.stop(place)
+        starting.stop(endpoint)
         kept += [lore.remember(Draft(content="after it ended")), lore.remember(Draft(content="and on"))]
         assert {branch.memory.id for branch in lore.roots()} == {memory.id for memory in kept}
 
 
 def test_a_question_is_answered_though_the_daemon_is_killed(home: Path) -> None:
-    with running(home) as place, opened(Flags(data_dir=home)) as lore:
+    with running(home) as endpoint, opened(Flags(data_dir=home)) as lore:
         memory = lore.remember(Draft(content="while it ran"))
-        kill(place)
+        kill(endpoint)
         assert lore.read(memory.id).memory.content == "while it ran"
 
 
 # --- other versions
 @contextmanager
-def running_as(version: str, home: Path) -> Iterator[Place]:
+def running_as(version: str, home: Path) -> Iterator[Endpoint]:
     """A daemon that is this one in everything but the version it tells."""
-    place = Place({}, str(home))
+    endpoint = Endpoint({}, str(home))
     code = f"import lore.version; lore.version.VERSION = {version!r}; from lore.doors.cli import main; main()"
-    call = [sys.executable, "-c", code, *place.flags, "daemon", "run"]
+    call = [sys.executable, "-c", code, *endpoint.flags, "daemon", "run"]
     with subprocess.Popen(call, stderr=subprocess.DEVNULL):
         try:
-            assert starting.await_answer(place)["version"] == version
-            yield place
+            assert starting.await_answer(endpoint)["version"] == version
+            yield endpoint
         finally:
-            starting.stop(place)
+            starting.stop(endpoint)
 
 
 def test_an_older_daemon_is_renewed(home: Path) -> None:
-    with running_as("0.0.9", home) as place:
+    with running_as("0.0.9", home) as endpoint:
         assert light(home, "remember", "by the new one").startswith("Remembered ")
-        assert starting.await_answer(place)["version"] == VERSION
+        assert starting.await_answer(endpoint)["version"] == VERSION
 
 
 def test_a_newer_daemon_is_left_alone(home: Path) -> None:
-    with running_as("99.0", home) as place:
+    with running_as("99.0", home) as endpoint:
         Command(home)("remember", "by ourselves")
         with opened(Flags(data_dir=home)) as lore:
             assert isinstance(lore, Lore)
-        assert held(place.lock)
+        assert held(endpoint.lock)

@@ -19,11 +19,11 @@ from lore import Draft
 from lore.clock import Clock
 from lore.config import Config
 from lore.connecting import wire
-from lore.doors.cli.deeds import amount, took
 from lore.doors.cli.flags import Flags
 from lore.doors.cli.opening import directly, embedding
 from lore.doors.cli.progress import Progress
-from lore.doors.settling import settling
+from lore.doors.cli.report_text import amount, took
+from lore.doors.embedding_progress import settling
 from lore.doors.verbs import Remote
 from lore.embed.hashing import HashEmbedder
 from lore.engine.consolidate import PHASES, Done, Report
@@ -32,7 +32,7 @@ from lore.health import Embedding
 from tests.doors.command import Command, read_to_the_end
 from tests.doors.resident import SECONDS, pid_of, short_folder, until
 from tests.doors.test_cli_through_daemon import running
-from tests.doors.test_nights import written
+from tests.doors.test_consolidation_schedule import written
 
 MODEL = """#!/bin/sh
 case "$*" in *--help*) exit 0;; esac

@@ -5,8 +5,8 @@ import socket
 import threading
 from typing import Any
 
+from lore.doors import handshake
 from lore.doors.conversation import MOST_TRIES, Conversation
-from lore.doors.hello import said
 
 CALL = {"method": "tools/call", "params": {"name": "store", "arguments": {}}}
 SEARCH = {"method": "tools/call", "params": {"name": "search", "arguments": {}}}
@@ -19,7 +19,7 @@ def spoken(message: dict[str, Any]) -> bytes:
 def asked(conversation: Conversation, id: int | str, message: dict[str, Any], begun: bool = True) -> None:
     conversation.follow(True, spoken({"id": id} | message))
     if begun:
-        conversation.follow(False, said("begun", {"id": json.dumps(id)}))
+        conversation.follow(False, handshake.encode("begun", {"id": json.dumps(id)}))
 
 
 def answered(conversation: Conversation, id: int | str) -> None:
@@ -65,7 +65,7 @@ def test_what_kills_daemons_is_given_up() -> None:
     for _ in range(MOST_TRIES - 1):
         conversation.interrupted("search")
         assert excuses(conversation) == {}
-        conversation.follow(False, said("begun", {"id": "1"}))
+        conversation.follow(False, handshake.encode("begun", {"id": "1"}))
     conversation.interrupted("search")
     assert list(excuses(conversation)) == [1]
 
@@ -107,7 +107,9 @@ def heard_and_answered(line: socket.socket, heard: list[dict[str, Any]]) -> None
             heard.append(message)
             if "id" in message:
                 id = json.dumps(message["id"])
-                line.sendall(said("begun", {"id": id}) + spoken({"id": message["id"], "result": {}}))
+                line.sendall(
+                    handshake.encode("begun", {"id": id}) + spoken({"id": message["id"], "result": {}})
+                )
 
 
 def test_a_new_daemon_hears_the_greeting_the_subscriptions_and_what_is_open() -> None:

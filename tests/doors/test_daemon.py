@@ -13,12 +13,21 @@ import pytest
 from lore import Draft
 from lore.config import Config
 from lore.connecting import wire
+from lore.doors.endpoint import Endpoint
 from lore.doors.locking import held
-from lore.doors.place import Place
 from lore.doors.starting import asked, start, stop
 from lore.embed.hashing import HashEmbedder
 from tests.doors.command import Command
-from tests.doors.resident import SETTINGS, Agent, a_place, kill, pid_of, short_folder, until, writers_waiting
+from tests.doors.resident import (
+    SETTINGS,
+    Agent,
+    an_endpoint,
+    kill,
+    pid_of,
+    short_folder,
+    until,
+    writers_waiting,
+)
 
 NOBODY = 2**22 + 1
 """The number of no process: more than systems give."""
@@ -31,25 +40,25 @@ def hashed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def place() -> Iterator[Place]:
-    with short_folder() as folder, a_place(folder) as place:
-        start(place)
-        yield place
+def endpoint() -> Iterator[Endpoint]:
+    with short_folder() as folder, an_endpoint(folder) as endpoint:
+        start(endpoint)
+        yield endpoint
 
 
-def status(place: Place) -> dict[str, Any]:
-    told = asked(place, "status")
+def status(endpoint: Endpoint) -> dict[str, Any]:
+    told = asked(endpoint, "status")
     assert told is not None
     document: dict[str, Any] = json.loads(told["status"])
     return document
 
 
-def messages(place: Place) -> list[int]:
-    return [client["messages"] for client in status(place)["clients"]]
+def messages(endpoint: Endpoint) -> list[int]:
+    return [client["messages"] for client in status(endpoint)["clients"]]
 
 
-def refusal(place: Place, want: str, **fields: str) -> str:
-    line, word, told = place.dial(want, fields)
+def refusal(endpoint: Endpoint, want: str, **fields: str) -> str:
+    line, word, told = endpoint.dial(want, fields)
     line.close()
     assert word == "refused"
     return f"{told['kind']}: {told['error']}"
@@ -59,15 +68,15 @@ def entity(name: str) -> dict[str, Any]:
     return {"entities": [{"name": name, "entityType": "thing", "observations": []}]}
 
 
-def test_it_tells_what_it_is(place: Place) -> None:
-    with Agent(place, "--namespace", "ann") as agent:
+def test_it_tells_what_it_is(endpoint: Endpoint) -> None:
+    with Agent(endpoint, "--namespace", "ann") as agent:
         agent.greet().call("create_entities", **entity("a thing"))
-        told = status(place)
+        told = status(endpoint)
     assert told["state"] == "idle"
     assert told["mode"] == "local"
-    assert told["pid"] == pid_of(place)
-    assert told["store"] == os.path.join(place.home, "memory.db")
-    assert told["socket"] == place.socket
+    assert told["pid"] == pid_of(endpoint)
+    assert told["store"] == os.path.join(endpoint.home, "memory.db")
+    assert told["socket"] == endpoint.socket
     [client] = told["clients"]
     assert client["speaks"] == "mcp"
     assert client["surfaces"] == "official"
@@ -75,68 +84,68 @@ def test_it_tells_what_it_is(place: Place) -> None:
     assert client["folder"] == os.getcwd()
     assert client["pid"] == agent.process.pid
     assert client["messages"] == 3
-    until(lambda: status(place)["clients"] == [])
+    until(lambda: status(endpoint)["clients"] == [])
 
 
-def test_the_file_for_other_programs(place: Place) -> None:
-    told = json.loads(Path(place.status).read_text())
+def test_the_file_for_other_programs(endpoint: Endpoint) -> None:
+    told = json.loads(Path(endpoint.status).read_text())
     assert told.keys() == {"state", "pid", "updated_at", "mode"}
-    assert (told["state"], told["pid"], told["mode"]) == ("idle", pid_of(place), "local")
+    assert (told["state"], told["pid"], told["mode"]) == ("idle", pid_of(endpoint), "local")
 
 
 def test_it_says_that_it_embeds_and_how_much_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     """A backlog whose first batch cannot be written yet."""
     monkeypatch.setenv("LORE_EMBEDDING_MODEL", "hash")
-    with short_folder() as folder, a_place(folder) as place:
+    with short_folder() as folder, an_endpoint(folder) as endpoint:
         lore = wire(Config(data_dir=folder), embedder=HashEmbedder())
         lore.remember_all([Draft(content=f"memory {number}") for number in range(300)])
         lore.close()
         run = Command(folder)
-        with writers_waiting(place):
-            start(place)
-            file = Path(place.status)
+        with writers_waiting(endpoint):
+            start(endpoint)
+            file = Path(endpoint.status)
             told = until(lambda: json.loads(file.read_text()).get("embedding"))
             assert told == {"left": 300, "seconds_left": None}
             assert json.loads(file.read_text())["state"] == "embedding"
-            assert status(place)["embedding"] == told
+            assert status(endpoint)["embedding"] == told
             assert run.document("status")["daemon"]["embedding"] == told
             assert re.search(
                 r"^daemon +running \(PID: \d+, embedding: 300 left\)$", run("status").stdout, re.M
             )
             assert re.search(r"^embedding +300 left$", run("daemon", "status").stdout, re.M)
-        until(lambda: status(place)["state"] == "idle")
+        until(lambda: status(endpoint)["state"] == "idle")
         assert json.loads(file.read_text()).keys() == {"state", "pid", "updated_at", "mode"}
-        log = Path(place.log).read_text()
+        log = Path(endpoint.log).read_text()
         assert "embedding 300 memories" in log
         assert "embedded 300 memories in" in log
 
 
-def test_its_files_are_its_owners_alone(place: Place) -> None:
-    modes = {path.name: path.stat().st_mode & 0o777 for path in Path(place.home).iterdir()}
+def test_its_files_are_its_owners_alone(endpoint: Endpoint) -> None:
+    modes = {path.name: path.stat().st_mode & 0o777 for path in Path(endpoint.home).iterdir()}
     assert {name: mode for name, mode in modes.items() if mode & 0o077} == {}
     assert "daemon.sock" in modes
 
 
-def test_a_wish_that_it_does_not_know(place: Place) -> None:
-    assert "unknown wish 'dance'; known: mcp" in refusal(place, "dance")
+def test_a_wish_that_it_does_not_know(endpoint: Endpoint) -> None:
+    assert "unknown wish 'dance'; known: mcp" in refusal(endpoint, "dance")
 
 
-def test_settings_that_all_clients_share_cannot_differ(place: Place) -> None:
-    said = refusal(place, "mcp", LORE_EMBEDDING_MODEL="gte-small")
+def test_settings_that_all_clients_share_cannot_differ(endpoint: Endpoint) -> None:
+    said = refusal(endpoint, "mcp", LORE_EMBEDDING_MODEL="gte-small")
     assert "runs with embedding_model 'hash', this client wants 'gte-small'" in said
     assert "lore daemon restart" in said
 
 
-def test_a_stranger_does_not_disturb_it(place: Place) -> None:
+def test_a_stranger_does_not_disturb_it(endpoint: Endpoint) -> None:
     for noise in (b"GET / HTTP/1.1\r\n\r\n", b"lore/9 mcp\0\n", b"\0\n", b"\xff" * 100_000):
-        line, _ = place._line()
+        line, _ = endpoint._line()
         line.sendall(noise)
         line.close()
-    assert asked(place) is not None
+    assert asked(endpoint) is not None
 
 
-def test_parallel_calls_are_all_kept(place: Place) -> None:
-    with Agent(place) as agent:
+def test_parallel_calls_are_all_kept(endpoint: Endpoint) -> None:
+    with Agent(endpoint) as agent:
         agent.greet()
         calls = {agent.begin_call("create_entities", **entity(f"thing {n}")) for n in range(50)}
         answers = {message["id"]: message for message in (agent.hear() for _ in calls)}
@@ -145,51 +154,51 @@ def test_parallel_calls_are_all_kept(place: Place) -> None:
         assert len(agent.call("read_graph")["entities"]) == 50
 
 
-def test_one_that_floods_it_does_not_keep_the_others_waiting(place: Place) -> None:
-    with Agent(place) as busy, Agent(place) as other:
+def test_one_that_floods_it_does_not_keep_the_others_waiting(endpoint: Endpoint) -> None:
+    with Agent(endpoint) as busy, Agent(endpoint) as other:
         busy.greet()
         other.greet()
-        with writers_waiting(place):
+        with writers_waiting(endpoint):
             calls = [busy.begin_call("create_entities", **entity(f"thing {n}")) for n in range(100)]
-            until(lambda: max(messages(place)) == 2 + len(calls))
+            until(lambda: max(messages(endpoint)) == 2 + len(calls))
             assert other.call("search_nodes", query="nothing")["entities"] == []
         assert {busy.hear()["id"] for _ in calls} == set(calls)
 
 
 @pytest.mark.parametrize("how", ["signal", "request"])
-def test_what_has_begun_is_finished_before_the_end(place: Place, how: str) -> None:
-    with Agent(place) as agent:
+def test_what_has_begun_is_finished_before_the_end(endpoint: Endpoint, how: str) -> None:
+    with Agent(endpoint) as agent:
         agent.greet()
-        daemon = pid_of(place)
-        with writers_waiting(place):
+        daemon = pid_of(endpoint)
+        with writers_waiting(endpoint):
             call = agent.begin_call("create_entities", **entity("a thing"))
-            until(lambda: messages(place) == [3])
+            until(lambda: messages(endpoint) == [3])
             if how == "signal":
                 kill(daemon, signal.SIGTERM)
             else:
-                assert asked(place, "stop") is not None
-            until(lambda: asked(place) is None)
+                assert asked(endpoint, "stop") is not None
+            until(lambda: asked(endpoint) is None)
         answer = agent.hear()
         assert answer["id"] == call
         assert not answer["result"].get("isError")
-        until(lambda: not Path(place.pid).exists())
-        left = {path.name for path in Path(place.home).iterdir()}
+        until(lambda: not Path(endpoint.pid).exists())
+        left = {path.name for path in Path(endpoint.home).iterdir()}
         assert not left & {"daemon.sock", "daemon.pid", "daemon.status"}
-        until(lambda: not Path(place.home, "memory.db-wal").exists())
+        until(lambda: not Path(endpoint.home, "memory.db-wal").exists())
         assert [entity["name"] for entity in agent.call("read_graph")["entities"]] == ["a thing"]
 
 
-def test_who_stops_it_does_not_wait_for_the_one_that_follows(place: Place) -> None:
+def test_who_stops_it_does_not_wait_for_the_one_that_follows(endpoint: Endpoint) -> None:
     """It began, because somebody needs it, before the end of the first was noticed."""
-    with Agent(place) as agent:
+    with Agent(endpoint) as agent:
         agent.greet()
-        with writers_waiting(place):
+        with writers_waiting(endpoint):
             agent.begin_call("create_entities", **entity("a thing"))
-            until(lambda: messages(place) == [3])
-            Path(place.pid).write_text(str(NOBODY))
-            assert stop(place)
-            assert held(place.lock)
-        until(lambda: not held(place.lock))
+            until(lambda: messages(endpoint) == [3])
+            Path(endpoint.pid).write_text(str(NOBODY))
+            assert stop(endpoint)
+            assert held(endpoint.lock)
+        until(lambda: not held(endpoint.lock))
 
 
 @pytest.fixture
@@ -198,10 +207,10 @@ def drowsy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LORE_IDLE_MINUTES", "0.001")
 
 
-def dozes(place: Place) -> bool:
+def dozes(endpoint: Endpoint) -> bool:
     """The process is the same, but it is another program."""
-    told = asked(place)
-    return told is not None and b"lore.doors.dozing" in Path(f"/proc/{told['pid']}/cmdline").read_bytes()
+    told = asked(endpoint)
+    return told is not None and b"lore.doors.idle" in Path(f"/proc/{told['pid']}/cmdline").read_bytes()
 
 
 def rss_mb(pid: int) -> float:
@@ -213,32 +222,32 @@ def rss_mb(pid: int) -> float:
 @pytest.mark.parametrize("folder", ["", "long" * 30])
 def test_it_dozes_when_idle_and_wakes_when_it_is_asked(folder: str) -> None:
     """The conversation goes on, the process is the same, and it takes little memory meanwhile."""
-    with short_folder() as short, a_place(short / folder) as place, Agent(place) as agent:
+    with short_folder() as short, an_endpoint(short / folder) as endpoint, Agent(endpoint) as agent:
         agent.greet().call("create_entities", **entity("a thing"))
-        process = pid_of(place)
+        process = pid_of(endpoint)
         for _ in range(2):
-            until(lambda: dozes(place))
-            assert pid_of(place) == process
+            until(lambda: dozes(endpoint))
+            assert pid_of(endpoint) == process
             assert rss_mb(process) < 30
-            told = status(place)
+            told = status(endpoint)
             assert (told["pid"], told["state"], told["memories"], told["clients"]) == (process, "idle", 1, [])
-            assert json.loads(Path(place.status).read_text())["pid"] == process
+            assert json.loads(Path(endpoint.status).read_text())["pid"] == process
             assert [entity["name"] for entity in agent.call("read_graph")["entities"]] == ["a thing"]
-            assert pid_of(place) == process
+            assert pid_of(endpoint) == process
 
 
 @pytest.mark.usefixtures("drowsy")
 @pytest.mark.parametrize("how", ["signal", "request"])
 def test_a_dozing_daemon_ends_when_it_is_told_to(how: str) -> None:
-    with short_folder() as folder, a_place(folder) as place:
-        start(place)
-        until(lambda: dozes(place))
+    with short_folder() as folder, an_endpoint(folder) as endpoint:
+        start(endpoint)
+        until(lambda: dozes(endpoint))
         if how == "signal":
-            kill(pid_of(place), signal.SIGTERM)
+            kill(pid_of(endpoint), signal.SIGTERM)
         else:
-            assert stop(place)
-        until(lambda: asked(place) is None)
-        until(lambda: not Path(place.pid).exists())
+            assert stop(endpoint)
+        until(lambda: asked(endpoint) is None)
+        until(lambda: not Path(endpoint.pid).exists())
         assert {path.name for path in folder.iterdir()} & {"daemon.sock", "daemon.status"} == set()
 
 
@@ -248,10 +257,10 @@ def test_it_does_not_doze_while_somebody_listens_but_gives_memory_back(
 ) -> None:
     monkeypatch.setenv("LORE_EMBEDDING_MODEL", "gte-small")
     model = {"LORE_EMBEDDING_MODEL": "gte-small"}
-    with short_folder() as folder, a_place(folder) as place, Agent(place, **model) as agent:
+    with short_folder() as folder, an_endpoint(folder) as endpoint, Agent(endpoint, **model) as agent:
         uri = agent.greet().ask("resources/list")["result"]["resources"][0]["uri"]
         assert "result" in agent.ask("resources/subscribe", {"uri": uri})
         agent.call("create_entities", **entity("a ferry"))
-        until(lambda: "released" in Path(place.log).read_text())
-        assert not dozes(place)
+        until(lambda: "released" in Path(endpoint.log).read_text())
+        assert not dozes(endpoint)
         assert len(agent.call("search_nodes", query="ferry")["entities"]) == 1

@@ -21,9 +21,9 @@ import pytest
 from lore.doors.cli import cli
 from lore.doors.cli.daemon import COMMANDS
 from lore.doors.daemon import WAIT_SECONDS
+from lore.doors.endpoint import Endpoint
 from lore.doors.locking import held, holding
 from lore.doors.logbook import LARGEST_BYTES
-from lore.doors.place import Place
 from lore.doors.starting import stop
 from lore.version import VERSION
 from tests.doors.command import Command
@@ -45,8 +45,8 @@ class Home:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.command = Command(folder)
-        self.place = Place({}, str(folder))
-        self.log = Path(self.place.log)
+        self.endpoint = Endpoint({}, str(folder))
+        self.log = Path(self.endpoint.log)
 
     def __call__(self, *args: str, code: int = 0, env: dict[str, str] | None = None) -> Said:
         pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
@@ -68,7 +68,7 @@ class Home:
         """A daemon that had no time to clean up; the pid it had."""
         pid = self.started()
         os.kill(pid, signal.SIGKILL)
-        until(lambda: not held(self.place.lock))
+        until(lambda: not held(self.endpoint.lock))
         return pid
 
 
@@ -93,10 +93,10 @@ def near(short: Path) -> Iterator[Home]:
 
 
 def living(home: Home, unix: bool) -> Iterator[Home]:
-    assert home.place.unix is unix
+    assert home.endpoint.unix is unix
     yield home
-    stop(home.place)
-    assert not held(home.place.lock)
+    stop(home.endpoint)
+    assert not held(home.endpoint.lock)
 
 
 def heard(process: subprocess.Popen[bytes], text: str, stream: str = "stdout") -> str:
@@ -192,8 +192,8 @@ def test_a_port_file_without_a_port_is_no_obstacle(tmp_path: Path) -> None:
 def test_one_that_only_begins_is_stopped_too(near: Home) -> None:
     """It holds its lock already, but nobody can talk to it yet."""
     with near.command.start("daemon", "run", stderr=subprocess.DEVNULL) as process:
-        until(lambda: held(near.place.lock))
-        assert stop(near.place) is True
+        until(lambda: held(near.endpoint.lock))
+        assert stop(near.endpoint) is True
         assert process.wait(LIMIT_SECONDS) in (0, -signal.SIGTERM)
 
 
@@ -285,7 +285,7 @@ def test_the_status_shows_who_is_connected(home: Home) -> None:
     pid = home.started()
     home("remember", "the deploy key is in the vault")
     fields = {"LORE_EMBEDDING_MODEL": "hash", "LORE_NAMESPACE": "anna", "folder": "/some/where", "pid": "7"}
-    line, word, _ = home.place.dial("mcp", {"version": VERSION, **fields})
+    line, word, _ = home.endpoint.dial("mcp", {"version": VERSION, **fields})
     assert word == "welcome"
     said = home("daemon", "status").out
     [client] = home.document("daemon", "status")["clients"]
@@ -328,7 +328,7 @@ def test_looking_loads_next_to_nothing(near: Home, command: str) -> None:
     near.log.write_text("")
     near.started()
     modules = loaded_by("--data-dir", str(near.folder), "daemon", command)
-    assert "lore.doors.place" in modules
+    assert "lore.doors.endpoint" in modules
     assert not modules & {
         "numpy",
         "apsw",

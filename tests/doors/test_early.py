@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from lore.doors.early import Early
-from lore.doors.hello import OPENING
+from lore.doors.endpoint import Connection, Endpoint
+from lore.doors.handshake import OPENING
 from lore.doors.locking import holding
-from lore.doors.place import Line, Place
 from lore.doors.starting import asked, start
 from lore.surfaces import SURFACES
 from scripts.record_early import FILE, recorded
-from tests.doors.resident import MODERN, SETTINGS, Agent, a_place, kill, pid_of, short_folder
+from tests.doors.resident import MODERN, SETTINGS, Agent, an_endpoint, kill, pid_of, short_folder
 
 each_era = pytest.mark.parametrize("era", ["legacy", "2026-07-28"])
 VERSIONS = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "1999-01-01"]
@@ -33,9 +33,9 @@ def hashed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def place() -> Iterator[Place]:
-    with short_folder() as folder, a_place(folder) as place:
-        yield place
+def endpoint() -> Iterator[Endpoint]:
+    with short_folder() as folder, an_endpoint(folder) as endpoint:
+        yield endpoint
 
 
 def tools(agent: Agent) -> set[str]:
@@ -51,7 +51,7 @@ def handshake(version: str) -> list[dict[str, Any]]:
     return [greeting, request("ping"), *map(request, LISTS)]
 
 
-def answered(line: Line, message: dict[str, Any]) -> bytes:
+def answered(line: Connection, message: dict[str, Any]) -> bytes:
     """The answer of the daemon itself, byte for byte."""
     line.sendall(json.dumps(message).encode() + b"\n")
     received = b""
@@ -64,14 +64,14 @@ def test_the_recorded_answers_are_up_to_date() -> None:
     assert FILE.read_text(encoding="utf-8") == recorded(), "run python -m scripts.record_early"
 
 
-def test_early_answers_are_those_of_the_daemon(place: Place) -> None:
-    start(place)
+def test_early_answers_are_those_of_the_daemon(endpoint: Endpoint) -> None:
+    start(endpoint)
     conversations = [handshake(version) for version in VERSIONS]
     conversations.append([request(method, _meta=MODERN) for method in ("server/discover", "ping", *LISTS)])
     for surfaces, conversation in product(CHOICES, conversations):
         fields = {**SETTINGS, "LORE_SURFACES": surfaces}
-        early = Early(place.home, fields)
-        line, word, _ = place.dial("mcp", fields)
+        early = Early(endpoint.home, fields)
+        line, word, _ = endpoint.dial("mcp", fields)
         assert word == "welcome"
         for number, message in enumerate(conversation):
             greeted = number > 0 and "_meta" not in message["params"]
@@ -81,60 +81,60 @@ def test_early_answers_are_those_of_the_daemon(place: Place) -> None:
 
 @each_era
 def test_before_a_daemon_can_be_started_the_tools_are_listed_and_calls_wait_for_it(
-    place: Place, era: str
+    endpoint: Endpoint, era: str
 ) -> None:
-    with holding(place.starting, 0):
-        agent = Agent(place, era=era).greet()
+    with holding(endpoint.starting, 0):
+        agent = Agent(endpoint, era=era).greet()
         if era != "legacy":
             assert "result" in agent.ask("server/discover")
         assert {"create_entities", "read_graph"} <= tools(agent)
         call = agent.begin_call("create_entities", entities=[])
         agent.wait_until_read()
-        assert asked(place) is None
+        assert asked(endpoint) is None
     with agent:
         answer = agent.hear()
         assert answer["id"] == call
         assert answer["result"]["structuredContent"] == {"entities": []}
-        assert asked(place) is not None
+        assert asked(endpoint) is not None
         assert agent.call("read_graph")["entities"] == []
 
 
 @each_era
-def test_a_daemon_that_is_slow_to_answer_is_not_waited_for(place: Place, era: str) -> None:
-    start(place)
-    daemon = pid_of(place)
+def test_a_daemon_that_is_slow_to_answer_is_not_waited_for(endpoint: Endpoint, era: str) -> None:
+    start(endpoint)
+    daemon = pid_of(endpoint)
     kill(daemon, signal.SIGSTOP)
-    with Agent(place, era=era) as agent:
+    with Agent(endpoint, era=era) as agent:
         assert "read_graph" in tools(agent.greet())
         kill(daemon, signal.SIGCONT)
         assert agent.call("read_graph")["entities"] == []
-        assert pid_of(place) == daemon
+        assert pid_of(endpoint) == daemon
 
 
-def test_the_surfaces_of_the_settings_are_listed(place: Place) -> None:
-    Path(place.home, "config.toml").write_text('surfaces = "typed"\n')
-    with holding(place.starting, 0):
-        agent = Agent(place, LORE_SURFACES="")
+def test_the_surfaces_of_the_settings_are_listed(endpoint: Endpoint) -> None:
+    Path(endpoint.home, "config.toml").write_text('surfaces = "typed"\n')
+    with holding(endpoint.starting, 0):
+        agent = Agent(endpoint, LORE_SURFACES="")
         assert tools(agent.greet()) >= TYPED
-        other = Agent(place, "--surfaces", "tree")
+        other = Agent(endpoint, "--surfaces", "tree")
         assert not tools(other.greet()) & TYPED
     with agent, other:
         assert agent.call("memory_recall", query="thing")["total_found"] == 0
         assert other.call("list_roots")["roots"] == []
 
 
-def test_an_agent_may_ask_much_before_it_listens_and_before_there_is_a_daemon(place: Place) -> None:
+def test_an_agent_may_ask_much_before_it_listens_and_before_there_is_a_daemon(endpoint: Endpoint) -> None:
     """More than all the buffers in between can hold."""
-    with holding(place.starting, 0):
-        agent = Agent(place).greet()
+    with holding(endpoint.starting, 0):
+        agent = Agent(endpoint).greet()
         asked_for = [agent.begin("tools/list") for _ in range(2_500)]
         assert [agent.hear()["id"] for _ in asked_for] == asked_for
     with agent:
         assert agent.call("read_graph")["entities"] == []
 
 
-def test_an_agent_that_goes_before_the_daemon_is_there_is_not_held_up(place: Place) -> None:
-    with holding(place.starting, 0), Agent(place) as agent:
+def test_an_agent_that_goes_before_the_daemon_is_there_is_not_held_up(endpoint: Endpoint) -> None:
+    with holding(endpoint.starting, 0), Agent(endpoint) as agent:
         agent.greet()
         assert agent.close() == 0
 

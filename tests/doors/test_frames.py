@@ -11,10 +11,10 @@ import pytest
 
 from lore.doors.conversation import Conversation
 from lore.doors.deadline import Late, within
+from lore.doors.endpoint import Endpoint
 from lore.doors.envelope import DEEPEST, Refused, read
 from lore.doors.framing import LONGEST_LINE, Lines
-from lore.doors.place import Place
-from tests.doors.resident import SETTINGS, Agent, a_place, pid_of, short_folder, writers_waiting
+from tests.doors.resident import SETTINGS, Agent, an_endpoint, pid_of, short_folder, writers_waiting
 
 PARSE_ERROR, INVALID_REQUEST = -32700, -32600
 
@@ -75,9 +75,9 @@ def hashed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def place() -> Iterator[Place]:
-    with short_folder() as folder, a_place(folder) as place:
-        yield place
+def endpoint() -> Iterator[Endpoint]:
+    with short_folder() as folder, an_endpoint(folder) as endpoint:
+        yield endpoint
 
 
 def answer_to(agent: Agent, line: bytes) -> dict[str, Any]:
@@ -96,27 +96,27 @@ def assert_all_are_answered(agent: Agent) -> None:
 
 
 @pytest.mark.parametrize("options", [(), ("--standalone",)])
-def test_every_line_is_answered(place: Place, options: tuple[str, ...]) -> None:
-    with Agent(place, *options) as agent:
+def test_every_line_is_answered(endpoint: Endpoint, options: tuple[str, ...]) -> None:
+    with Agent(endpoint, *options) as agent:
         agent.greet()
         agent.call("read_graph")
-        daemon = None if options else pid_of(place)
+        daemon = None if options else pid_of(endpoint)
         assert_all_are_answered(agent)
         assert agent.call("read_graph") == {"entities": [], "relations": []}
-        assert options or pid_of(place) == daemon
+        assert options or pid_of(endpoint) == daemon
 
 
-def test_every_line_is_answered_where_no_daemon_can_start(place: Place) -> None:
-    Path(place.home).mkdir(exist_ok=True)
-    Path(place.home, "config.toml").write_text("idle_minutes = 'blue'\n")
-    with Agent(place) as agent:
+def test_every_line_is_answered_where_no_daemon_can_start(endpoint: Endpoint) -> None:
+    Path(endpoint.home).mkdir(exist_ok=True)
+    Path(endpoint.home, "config.toml").write_text("idle_minutes = 'blue'\n")
+    with Agent(endpoint) as agent:
         agent.greet()
         assert_all_are_answered(agent)
         assert agent.ask("tools/call", {"name": "read_graph", "arguments": {}})["result"]["isError"]
 
 
-def test_half_of_an_emoji_does_not_lose_the_memory(place: Place) -> None:
-    with Agent(place) as agent:
+def test_half_of_an_emoji_does_not_lose_the_memory(endpoint: Endpoint) -> None:
+    with Agent(endpoint) as agent:
         agent.greet()
         name = "half an emoji \ud83d, a whole one \U0001f600"
         agent.call("create_entities", entities=[{"name": name, "entityType": "t", "observations": []}])
@@ -163,11 +163,11 @@ def entity(name: str) -> dict[str, Any]:
     return {"entities": [{"name": name, "entityType": "t", "observations": []}]}
 
 
-def test_a_request_that_takes_too_long_is_answered_and_stops_nobody(place: Place) -> None:
-    with Agent(place, LORE_REQUEST_SECONDS="0.5") as hasty, Agent(place) as patient:
+def test_a_request_that_takes_too_long_is_answered_and_stops_nobody(endpoint: Endpoint) -> None:
+    with Agent(endpoint, LORE_REQUEST_SECONDS="0.5") as hasty, Agent(endpoint) as patient:
         hasty.greet().call("read_graph")
         patient.greet().call("read_graph")
-        with writers_waiting(place):
+        with writers_waiting(endpoint):
             calls = [hasty.begin_call("create_entities", **entity(f"thing {number}")) for number in range(3)]
             answers = {answer["id"]: answer["result"] for answer in (hasty.hear() for _ in calls)}
             assert patient.call("read_graph")["entities"] == []

@@ -179,7 +179,7 @@ import sys, pathlib, anyio
 from lore.config import load
 from lore.connecting import wire
 from lore.doors.mcp import Offer, Workers, over_stdio
-from lore.doors.watching import Audience
+from lore.doors.subscriptions import Audience
 from lore.embed.onnx import OnnxEmbedder
 from lore.surfaces import SURFACES
 lore = wire(load(data_dir=sys.argv[1]), embedder=OnnxEmbedder(pathlib.Path("nowhere")), patient=False)

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from lore.doors.cli.terminal import BEGIN
-from lore.doors.place import Place
+from lore.doors.endpoint import Endpoint
 from tests.doors.command import Command
-from tests.doors.resident import SETTINGS, Agent, a_place, short_folder
+from tests.doors.resident import SETTINGS, Agent, an_endpoint, short_folder
 from tests.doors.test_cli_through_daemon import no_way_to_the_store, running
 from tests.transcripts.test_project import git
 
@@ -244,24 +244,24 @@ def test_turns_of_a_session_that_began_elsewhere_are_staged_here(
 
 # --- agents
 @pytest.fixture
-def place(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
+def endpoint(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
     for name, value in SETTINGS.items():
         monkeypatch.setenv(name, value)
-    with a_place(home / "data") as place:
-        yield place
+    with an_endpoint(home / "data") as endpoint:
+        yield endpoint
 
 
 @pytest.mark.parametrize("options", [(), ("--standalone",)], ids=["daemon", "standalone"])
 def test_an_agent_writes_into_the_repository_that_it_works_in(
-    options: tuple[str, ...], place: Place, run: Command, home: Path, monkeypatch: pytest.MonkeyPatch
+    options: tuple[str, ...], endpoint: Endpoint, run: Command, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (home / "data").mkdir(exist_ok=True)
     monkeypatch.chdir(home / "ferry" / "src")
-    with Agent(place, "--surfaces", "typed", *options).greet() as agent:
+    with Agent(endpoint, "--surfaces", "typed", *options).greet() as agent:
         agent.call("memory_save", content="a walrus on the ferry", memory_type="event")
         agent.call("memory_save", content="a walrus is what I like", memory_type="preference")
     monkeypatch.chdir(home / "tug")
-    with Agent(place, "--surfaces", "typed", *options).greet() as agent:
+    with Agent(endpoint, "--surfaces", "typed", *options).greet() as agent:
         recalled = agent.call("memory_recall", query="walrus")["memories"]
     assert {memory["content"] for memory in recalled} == {"a walrus on the ferry", "a walrus is what I like"}
     assert seen(run) == {"a walrus is what I like"}

@@ -17,7 +17,7 @@ from mcp import Client, StdioServerParameters
 from lore import Draft
 from lore.config import load
 from lore.connecting import wire
-from lore.doors.place import Place
+from lore.doors.endpoint import Endpoint
 from lore.doors.starting import asked, start, stop
 from lore.version import VERSION
 from tests.doors.resident import (
@@ -25,7 +25,7 @@ from tests.doors.resident import (
     SECONDS,
     SETTINGS,
     Agent,
-    a_place,
+    an_endpoint,
     kill,
     pid_of,
     short_folder,
@@ -41,8 +41,8 @@ import lore.version
 lore.version.VERSION = sys.argv[2]
 from lore.config import load
 from lore.doors.daemon import run
-from lore.doors.place import Place
-run(load(data_dir=sys.argv[1]), Place({}, sys.argv[1]))
+from lore.doors.endpoint import Endpoint
+run(load(data_dir=sys.argv[1]), Endpoint({}, sys.argv[1]))
 """
 
 
@@ -53,9 +53,9 @@ def hashed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def place() -> Iterator[Place]:
-    with short_folder() as folder, a_place(folder) as place:
-        yield place
+def endpoint() -> Iterator[Endpoint]:
+    with short_folder() as folder, an_endpoint(folder) as endpoint:
+        yield endpoint
 
 
 def entity(name: str) -> dict[str, Any]:
@@ -71,9 +71,9 @@ def kept(agent: Agent) -> list[str]:
 
 
 @each_era
-def test_the_official_client_works_through_it(place: Place, era: str) -> None:
+def test_the_official_client_works_through_it(endpoint: Endpoint, era: str) -> None:
     parameters = StdioServerParameters(
-        command=RELAY[0], args=[*RELAY[1:], *place.flags], env={**os.environ, **SETTINGS}
+        command=RELAY[0], args=[*RELAY[1:], *endpoint.flags], env={**os.environ, **SETTINGS}
     )
 
     async def story() -> None:
@@ -88,20 +88,20 @@ def test_the_official_client_works_through_it(place: Place, era: str) -> None:
     anyio.run(story)
 
 
-def test_clients_that_start_at_once_share_one_daemon(place: Place) -> None:
-    agents = [Agent(place) for _ in range(8)]
+def test_clients_that_start_at_once_share_one_daemon(endpoint: Endpoint) -> None:
+    agents = [Agent(endpoint) for _ in range(8)]
     for number, agent in enumerate(agents):
         keep(agent.greet(), f"thing {number}")
     for agent in agents:
         assert len(kept(agent)) == 8
     assert [agent.close() for agent in agents] == [0] * 8
-    log = Path(place.log).read_text()
+    log = Path(endpoint.log).read_text()
     assert log.count(" serves ") == 1
 
 
-def test_each_client_has_its_own_surfaces_and_namespace(place: Place) -> None:
-    typed = Agent(place, "--surfaces", "typed", "--namespace", "ann")
-    official = Agent(place, "--surfaces=official", "--namespace", "ben")
+def test_each_client_has_its_own_surfaces_and_namespace(endpoint: Endpoint) -> None:
+    typed = Agent(endpoint, "--surfaces", "typed", "--namespace", "ann")
+    official = Agent(endpoint, "--surfaces=official", "--namespace", "ben")
     with typed, official:
         tools = [
             {tool["name"] for tool in agent.greet().ask("tools/list")["result"]["tools"]}
@@ -115,45 +115,45 @@ def test_each_client_has_its_own_surfaces_and_namespace(place: Place) -> None:
         assert typed.call("memory_recall", query="thing")["total_found"] == 1
 
 
-def test_the_daemon_knows_the_conversation_that_a_client_serves(place: Place) -> None:
-    with closing(wire(load(data_dir=place.home))) as lore:
+def test_the_daemon_knows_the_conversation_that_a_client_serves(endpoint: Endpoint) -> None:
+    with closing(wire(load(data_dir=endpoint.home))) as lore:
         for name in ("mine", "theirs"):
             lore.remember(Draft(content=f"the walrus {name} sleeps", kind="turn", session=name))
-    with Agent(place, "--surfaces", "typed", CLAUDE_CODE_SESSION_ID="mine") as agent:
+    with Agent(endpoint, "--surfaces", "typed", CLAUDE_CODE_SESSION_ID="mine") as agent:
         answer = agent.greet().call("memory_recall", query="walrus")
     assert "walrus theirs" in str(answer)
     assert "walrus mine" not in str(answer)
 
 
 @each_era
-def test_a_conversation_outlives_the_daemon(place: Place, era: str) -> None:
-    with Agent(place, era=era) as agent:
+def test_a_conversation_outlives_the_daemon(endpoint: Endpoint, era: str) -> None:
+    with Agent(endpoint, era=era) as agent:
         keep(agent.greet(), "a thing from before")
-        first = pid_of(place)
+        first = pid_of(endpoint)
         kill(first)
         keep(agent, "a thing from after")
         assert sorted(kept(agent)) == ["a thing from after", "a thing from before"]
-        assert pid_of(place) != first
+        assert pid_of(endpoint) != first
 
 
-def messages(place: Place) -> int:
+def messages(endpoint: Endpoint) -> int:
     """How many the daemon has heard from its clients."""
-    told = asked(place, "status")
+    told = asked(endpoint, "status")
     assert told is not None
     return sum(client["messages"] for client in json.loads(told["status"])["clients"])
 
 
 @each_era
-def test_begun_when_the_daemon_dies(place: Place, era: str) -> None:
+def test_begun_when_the_daemon_dies(endpoint: Endpoint, era: str) -> None:
     """What may be asked twice is, unseen; what may not gets an excuse; nobody waits forever."""
-    with Agent(place, era=era) as agent:
+    with Agent(endpoint, era=era) as agent:
         keep(agent.greet(), "a thing")
-        heard = messages(place)
-        with writers_waiting(place):
+        heard = messages(endpoint)
+        with writers_waiting(endpoint):
             adding = agent.begin_call("create_entities", **entity("another thing"))
             deleting = agent.begin_call("delete_entities", entityNames=["a thing"])
-            until(lambda: messages(place) == heard + 2)
-            kill(pid_of(place))
+            until(lambda: messages(endpoint) == heard + 2)
+            kill(pid_of(endpoint))
             excuse = agent.hear()
         assert excuse["id"] == adding
         assert excuse["result"]["isError"]
@@ -165,11 +165,11 @@ def test_begun_when_the_daemon_dies(place: Place, era: str) -> None:
 
 
 @each_era
-def test_sent_but_not_begun_when_the_daemon_dies(place: Place, era: str) -> None:
+def test_sent_but_not_begun_when_the_daemon_dies(endpoint: Endpoint, era: str) -> None:
     """The next one does it, and the agent sees nothing of it."""
-    with Agent(place, era=era) as agent:
+    with Agent(endpoint, era=era) as agent:
         keep(agent.greet(), "a thing")
-        daemon = pid_of(place)
+        daemon = pid_of(endpoint)
         kill(daemon, signal.SIGSTOP)
         call = agent.begin_call("create_entities", **entity("another thing"))
         agent.wait_until_read()
@@ -180,68 +180,68 @@ def test_sent_but_not_begun_when_the_daemon_dies(place: Place, era: str) -> None
         assert kept(agent) == ["a thing", "another thing"]
 
 
-def test_a_polite_end_loses_and_repeats_nothing(place: Place) -> None:
+def test_a_polite_end_loses_and_repeats_nothing(endpoint: Endpoint) -> None:
     """Whatever the daemon had not begun when it was told to stop, the next one does."""
-    with Agent(place) as agent:
+    with Agent(endpoint) as agent:
         agent.greet()
         for round in range(3):
             calls = {agent.begin_call("create_entities", **entity(f"thing {round} {n}")) for n in range(25)}
-            until(lambda: stop(place))
+            until(lambda: stop(endpoint))
             answers = [agent.hear() for _ in calls]
             assert {answer["id"] for answer in answers} == calls
             assert not [answer for answer in answers if answer["result"].get("isError")]
         assert len(kept(agent)) == 75
 
 
-def test_an_agent_may_ask_much_before_it_listens(place: Place) -> None:
+def test_an_agent_may_ask_much_before_it_listens(endpoint: Endpoint) -> None:
     """More than all the buffers in between can hold."""
-    with Agent(place) as agent:
+    with Agent(endpoint) as agent:
         agent.greet()
         calls = [agent.begin("tools/list") for _ in range(2_500)]
         assert {agent.hear()["id"] for _ in calls} == set(calls)
 
 
-def test_a_stopped_daemon_stays_stopped_until_somebody_asks(place: Place) -> None:
-    with Agent(place) as agent:
+def test_a_stopped_daemon_stays_stopped_until_somebody_asks(endpoint: Endpoint) -> None:
+    with Agent(endpoint) as agent:
         keep(agent.greet(), "a thing")
-        assert stop(place)
+        assert stop(endpoint)
         agent.wait_until_read()
-        assert asked(place) is None
+        assert asked(endpoint) is None
         assert kept(agent) == ["a thing"]
-        assert asked(place) is not None
+        assert asked(endpoint) is not None
 
 
-def started_as(version: str, place: Place) -> "subprocess.Popen[bytes]":
-    process = subprocess.Popen([sys.executable, "-c", OTHER_VERSION, place.home, version])
-    until(lambda: asked(place))
+def started_as(version: str, endpoint: Endpoint) -> "subprocess.Popen[bytes]":
+    process = subprocess.Popen([sys.executable, "-c", OTHER_VERSION, endpoint.home, version])
+    until(lambda: asked(endpoint))
     return process
 
 
-def test_an_older_daemon_is_replaced_and_its_clients_go_on(place: Place) -> None:
-    old = started_as("0.0.1", place)
-    with Agent(place) as agent:
+def test_an_older_daemon_is_replaced_and_its_clients_go_on(endpoint: Endpoint) -> None:
+    old = started_as("0.0.1", endpoint)
+    with Agent(endpoint) as agent:
         keep(agent.greet(), "a thing")
         assert old.wait(SECONDS) == 0
-        told = asked(place)
+        told = asked(endpoint)
         assert told is not None
         assert told["version"] == VERSION
         assert kept(agent) == ["a thing"]
 
 
-def test_a_newer_daemon_is_left_alone(place: Place) -> None:
-    newer = started_as("99.0.0", place)
-    with Agent(place) as agent:
+def test_a_newer_daemon_is_left_alone(endpoint: Endpoint) -> None:
+    newer = started_as("99.0.0", endpoint)
+    with Agent(endpoint) as agent:
         keep(agent.greet(), "a thing")
-        assert pid_of(place) == newer.pid
-    assert stop(place)
+        assert pid_of(endpoint) == newer.pid
+    assert stop(endpoint)
     assert newer.wait(SECONDS) == 0
 
 
 @pytest.mark.parametrize("options", [(), ("--standalone",)])
 def test_what_was_asked_is_answered_although_the_agent_has_closed_its_end(
-    place: Place, options: tuple[str, ...]
+    endpoint: Endpoint, options: tuple[str, ...]
 ) -> None:
-    with Agent(place, *options) as agent:
+    with Agent(endpoint, *options) as agent:
         agent.greet()
         calls = [agent.begin_call("create_entities", **entity(f"thing {n}")) for n in range(10)]
         assert agent.process.stdin
@@ -252,59 +252,59 @@ def test_what_was_asked_is_answered_although_the_agent_has_closed_its_end(
         assert agent.close() == 0
 
 
-def test_it_goes_when_its_agent_goes(place: Place) -> None:
-    start(place)
-    with Agent(place) as agent:
+def test_it_goes_when_its_agent_goes(endpoint: Endpoint) -> None:
+    start(endpoint)
+    with Agent(endpoint) as agent:
         assert agent.greet().close() == 0
-    assert asked(place) is not None
+    assert asked(endpoint) is not None
 
 
-def test_what_a_dead_daemon_left_behind_is_no_hindrance(place: Place) -> None:
-    start(place)
-    kill(pid_of(place))
-    until(lambda: asked(place) is None)
-    assert Path(place.socket).exists()
-    assert Path(place.pid).exists()
-    with Agent(place) as agent:
+def test_what_a_dead_daemon_left_behind_is_no_hindrance(endpoint: Endpoint) -> None:
+    start(endpoint)
+    kill(pid_of(endpoint))
+    until(lambda: asked(endpoint) is None)
+    assert Path(endpoint.socket).exists()
+    assert Path(endpoint.pid).exists()
+    with Agent(endpoint) as agent:
         keep(agent.greet(), "a thing")
 
 
 def test_where_no_socket_fits_a_port_and_a_token_do(tmp_path: Path) -> None:
     folder = tmp_path / ("long" * 30)
-    with a_place(folder) as place, Agent(place) as agent:
-        assert not place.unix
+    with an_endpoint(folder) as endpoint, Agent(endpoint) as agent:
+        assert not endpoint.unix
         keep(agent.greet(), "a thing")
-        assert Path(place.port).stat().st_mode & 0o777 == 0o600
-        port, token = Path(place.port).read_text().split()
-        Path(place.port).write_text(f"{port} {token[::-1]}")
-        line, word, told = place.dial("mcp", {})
+        assert Path(endpoint.port).stat().st_mode & 0o777 == 0o600
+        port, token = Path(endpoint.port).read_text().split()
+        Path(endpoint.port).write_text(f"{port} {token[::-1]}")
+        line, word, told = endpoint.dial("mcp", {})
         line.close()
         assert (word, told["error"]) == ("refused", "the token is wrong")
-        Path(place.port).write_text(f"{port} {token}")
-        kill(pid_of(place))
+        Path(endpoint.port).write_text(f"{port} {token}")
+        kill(pid_of(endpoint))
         assert kept(agent) == ["a thing"]
 
 
-def test_a_subscriber_is_told_by_the_next_daemon_too(place: Place) -> None:
+def test_a_subscriber_is_told_by_the_next_daemon_too(endpoint: Endpoint) -> None:
     """And of what another client changed."""
-    with Agent(place) as watcher, Agent(place) as writer:
+    with Agent(endpoint) as watcher, Agent(endpoint) as writer:
         uri = watcher.greet().ask("resources/list")["result"]["resources"][0]["uri"]
         assert "result" in watcher.ask("resources/subscribe", {"uri": uri})
         ada = {"name": "Ada", "entityType": "person", "observations": []}
         writer.greet().call("create_entities", entities=[ada])
         assert watcher.hear()["method"] == "notifications/resources/updated"
-        kill(pid_of(place))
+        kill(pid_of(endpoint))
         assert watcher.hear()["method"] == "notifications/resources/updated"
         writer.call("create_entities", entities=[ada | {"name": "Charles"}])
         assert watcher.hear()["method"] == "notifications/resources/updated"
 
 
-def test_when_no_daemon_can_be_had_any_more_the_agent_is_told(place: Place) -> None:
-    with Agent(place) as agent:
+def test_when_no_daemon_can_be_had_any_more_the_agent_is_told(endpoint: Endpoint) -> None:
+    with Agent(endpoint) as agent:
         keep(agent.greet(), "a thing")
-        settings = Path(place.home, "config.toml")
+        settings = Path(endpoint.home, "config.toml")
         settings.write_text("idle_minutes = 'blue'\n")
-        kill(pid_of(place))
+        kill(pid_of(endpoint))
         refused = agent.ask("tools/call", {"name": "create_entities", "arguments": entity("another thing")})
         assert refused["result"]["isError"]
         assert "idle_minutes must be a number" in refused["result"]["content"][0]["text"]
@@ -312,13 +312,13 @@ def test_when_no_daemon_can_be_had_any_more_the_agent_is_told(place: Place) -> N
         assert kept(agent) == ["a thing"]
 
 
-def test_garbage_does_not_end_a_conversation(place: Place) -> None:
-    with Agent(place) as agent:
+def test_garbage_does_not_end_a_conversation(endpoint: Endpoint) -> None:
+    with Agent(endpoint) as agent:
         agent.greet()
         assert agent.process.stdin
         agent.process.stdin.write(b"\xff\xfe not json\n\n[]\n42\n")
         keep(agent, "a thing")
-        kill(pid_of(place))
+        kill(pid_of(endpoint))
         assert kept(agent) == ["a thing"]
 
 
@@ -344,10 +344,10 @@ def test_help_and_version() -> None:
         assert said in done.stdout
 
 
-def test_standing_alone_it_needs_no_daemon(place: Place) -> None:
-    with Agent(place, "--standalone") as agent:
+def test_standing_alone_it_needs_no_daemon(endpoint: Endpoint) -> None:
+    with Agent(endpoint, "--standalone") as agent:
         keep(agent.greet(), "a thing")
-        assert asked(place) is None
+        assert asked(endpoint) is None
 
 
 def test_it_loads_next_to_nothing() -> None:
@@ -362,7 +362,7 @@ def test_it_loads_next_to_nothing() -> None:
 def test_it_imports_the_standard_library_only() -> None:
     code = (
         "import sys; before = set(sys.modules)\n"
-        "import lore.doors.relay, lore.doors.conversation, lore.doors.starting, lore.doors.piping\n"
+        "import lore.doors.relay, lore.doors.conversation, lore.doors.starting, lore.doors.stdin_socket\n"
         "import lore.doors.early, json\n"
         "names = {name.split('.')[0] for name in set(sys.modules) - before}\n"
         "print(json.dumps(sorted(names - set(sys.stdlib_module_names) - {'lore'})))"

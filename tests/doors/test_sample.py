@@ -29,7 +29,7 @@ def test_the_links_lead_somewhere(lore: Lore) -> None:
 
 def test_the_sample_can_be_searched(lore: Lore) -> None:
     load_sample(lore)
-    lore.settle()
+    lore.embed_pending()
     best = lore.search(Query(text="why SQLite and not a server")).hits[0]
     assert best.memory.title == "SQLite instead of a database server"
 

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
+from lore.doors.endpoint import Endpoint
 from lore.doors.locking import held
-from lore.doors.place import Place
 from lore.doors.service import LABEL, install, launchd, manager_of, systemd, uninstall
 from lore.doors.starting import stop
 from lore.errors import Unavailable
@@ -64,7 +64,7 @@ class Desk:
         self.data = folder / "data"
         self.bin = folder / "bin"
         self.unit = folder / "config" / "systemd" / "user" / "lore.service"
-        self.place = Place({}, str(self.data))
+        self.endpoint = Endpoint({}, str(self.data))
         self.bin.mkdir()
         self._env = {
             "HOME": str(folder),
@@ -100,8 +100,8 @@ def desk() -> Iterator[Desk]:
     folder = Path(tempfile.mkdtemp(dir="/tmp"))
     desk = Desk(folder)
     yield desk
-    stop(desk.place)
-    assert not held(desk.place.lock)
+    stop(desk.endpoint)
+    assert not held(desk.endpoint.lock)
     shutil.rmtree(folder)
 
 
@@ -145,7 +145,7 @@ def test_only_a_daemons_own_variables_are_in_the_unit(desk: Desk) -> None:
 
 
 def test_a_database_of_its_own_is_in_the_command(tmp_path: Path) -> None:
-    unit = systemd(Place({}, "/data", "/other/notes.db")).unit.decode()
+    unit = systemd(Endpoint({}, "/data", "/other/notes.db")).unit.decode()
     assert " --data-dir /data --db /other/notes.db daemon run" in unit
 
 
@@ -157,7 +157,7 @@ def unescaped(word: str) -> str:
 
 
 def test_awkward_paths_come_out_as_they_went_in() -> None:
-    unit = systemd(Place({}, f"/{AWKWARD}\t")).unit.decode()
+    unit = systemd(Endpoint({}, f"/{AWKWARD}\t")).unit.decode()
     [command] = values(unit, "ExecStart")
     quoted = command.partition("--data-dir ")[2].removesuffix(" daemon run")
     assert unescaped(quoted) == f"/{AWKWARD}\t"
@@ -169,7 +169,7 @@ def test_awkward_paths_come_out_as_they_went_in() -> None:
 @pytest.mark.parametrize("folder", ["/plain", f"/{AWKWARD}"])
 def test_systemd_has_nothing_to_say_against_the_unit(tmp_path: Path, folder: str) -> None:
     path = tmp_path / "lore.service"
-    path.write_bytes(systemd(Place({}, folder)).unit)
+    path.write_bytes(systemd(Endpoint({}, folder)).unit)
     done = subprocess.run(
         ["systemd-analyze", "--user", "verify", str(path)],
         env={**os.environ, "XDG_RUNTIME_DIR": str(tmp_path)},
@@ -288,7 +288,7 @@ def test_what_the_manager_refuses_is_quoted(desk: Desk) -> None:
 # --- launchd, and others
 def test_the_agent_of_launchd(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
-    manager = launchd(Place({}, f"/{AWKWARD}"))
+    manager = launchd(Endpoint({}, f"/{AWKWARD}"))
     unit = plistlib.loads(manager.unit)
     assert unit["Label"] == LABEL
     assert unit["ProgramArguments"][-5:] == ["--data-dir", f"/{AWKWARD}", "daemon", "run", "--quietly"]
@@ -309,9 +309,9 @@ def test_an_agent_is_written_and_removed(monkeypatch: pytest.MonkeyPatch, tmp_pa
     bin.joinpath("launchctl").chmod(0o755)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("PATH", str(bin))
-    place = Place({}, str(tmp_path / "data"))
-    manager = manager_of("darwin", place)
-    assert install(manager, place, start=False).enabled is True
+    endpoint = Endpoint({}, str(tmp_path / "data"))
+    manager = manager_of("darwin", endpoint)
+    assert install(manager, endpoint, start=False).enabled is True
     assert Path(manager.path).read_bytes() == manager.unit
     assert uninstall(manager) is True
     assert uninstall(manager) is False
@@ -328,4 +328,4 @@ def test_an_agent_is_written_and_removed(monkeypatch: pytest.MonkeyPatch, tmp_pa
 
 def test_elsewhere_there_are_no_services() -> None:
     with pytest.raises(Unavailable, match="linux and darwin, not for win32"):
-        manager_of("win32", Place({}, "/data"))
+        manager_of("win32", Endpoint({}, "/data"))

@@ -11,9 +11,9 @@ import pytest
 from lore.config import Config
 from lore.connecting import wire
 from lore.doors.cli.terminal import columns
-from lore.doors.looking import described
+from lore.doors.daemon_status import query_status
 from lore.embed.hashing import HashEmbedder
-from lore.engine.nights import ATTEMPTS, DIGEST
+from lore.engine.consolidation_backlog import ATTEMPTS, DIGEST
 from lore.model import Cause
 from tests.doors.command import Command
 from tests.doors.resident import short_folder
@@ -349,5 +349,5 @@ def test_a_daemon_tells_the_same_and_counts_what_waits(run: Command, monkeypatch
     direct = told()
     with running(run.data_dir) as place, no_way_to_the_store():
         assert told() == direct
-        assert described(place)["staged_turns"] == ALL
+        assert query_status(place)["staged_turns"] == ALL
         assert re.search(rf"^staged turns +{ALL}$", run("daemon", "status").stdout, re.MULTILINE)

@@ -8,7 +8,7 @@ import pytest
 from lore import Draft, Lore
 from lore.model import SESSION, TURN, Cause, Filter, Tie
 from tests.doors.command import Command
-from tests.doors.test_nights import written
+from tests.doors.test_consolidation_schedule import written
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from lore.doors.place import Place
-from tests.doors.resident import Agent, a_place, short_folder, until
+from lore.doors.endpoint import Endpoint
+from tests.doors.resident import Agent, an_endpoint, short_folder, until
 
 TREE = ["search", "read", "list_roots", "store", "update", "delete"]
 BROKEN = {
@@ -18,9 +18,9 @@ BROKEN = {
 
 
 @pytest.fixture
-def place() -> Iterator[Place]:
-    with short_folder() as folder, a_place(folder) as place:
-        yield place
+def endpoint() -> Iterator[Endpoint]:
+    with short_folder() as folder, an_endpoint(folder) as endpoint:
+        yield endpoint
 
 
 def said(answer: dict[str, Any]) -> str:
@@ -29,19 +29,19 @@ def said(answer: dict[str, Any]) -> str:
     return str(answer["result"]["content"][0]["text"])
 
 
-def agent_of(place: Place, *options: str, **settings: str) -> Agent:
-    return Agent(place, *options, **{"LORE_SURFACES": "", **settings})
+def agent_of(endpoint: Endpoint, *options: str, **settings: str) -> Agent:
+    return Agent(endpoint, *options, **{"LORE_SURFACES": "", **settings})
 
 
 @pytest.mark.parametrize("how", BROKEN)
 @pytest.mark.parametrize("options", [(), ("--standalone",)], ids=["through the daemon", "standalone"])
 def test_broken_settings_are_told_to_the_agent_and_once_corrected_the_tools_work(
-    place: Place, how: str, options: tuple[str, ...]
+    endpoint: Endpoint, how: str, options: tuple[str, ...]
 ) -> None:
-    settings = Path(place.home, "config.toml")
+    settings = Path(endpoint.home, "config.toml")
     text, complaint = BROKEN[how]
     settings.write_text(text)
-    with agent_of(place, *options, LORE_EMBEDDING_MODEL="") as agent:
+    with agent_of(endpoint, *options, LORE_EMBEDDING_MODEL="") as agent:
         agent.greet()
         assert [tool["name"] for tool in agent.ask("tools/list")["result"]["tools"]] == TREE
         refused = said(agent.ask("tools/call", {"name": "list_roots", "arguments": {}}))
@@ -49,54 +49,54 @@ def test_broken_settings_are_told_to_the_agent_and_once_corrected_the_tools_work
         settings.write_text("embedding_model = 'hash'\n")
         kept = agent.call("store", content="a thing", depth=0)["id"]
         assert agent.call("read", id=kept)["content"] == "a thing"
-    with agent_of(place, *options, LORE_EMBEDDING_MODEL="") as agent:
+    with agent_of(endpoint, *options, LORE_EMBEDDING_MODEL="") as agent:
         assert agent.greet().call("read", id=kept)["content"] == "a thing"
 
 
 @pytest.mark.parametrize("era", ["legacy", "modern"])
-def test_both_eras_of_the_protocol_are_answered(place: Place, era: str) -> None:
-    Path(place.home, "config.toml").write_text("idle_minutes = 'long'\n")
-    with Agent(place, era=era) as agent:
+def test_both_eras_of_the_protocol_are_answered(endpoint: Endpoint, era: str) -> None:
+    Path(endpoint.home, "config.toml").write_text("idle_minutes = 'long'\n")
+    with Agent(endpoint, era=era) as agent:
         assert "idle_minutes" in said(
             agent.greet().ask("tools/call", {"name": "read_graph", "arguments": {}})
         )
 
 
-def test_the_instructions_say_what_is_wrong(place: Place) -> None:
-    Path(place.home, "config.toml").write_text("idle_minutes = 'long'\n")
+def test_the_instructions_say_what_is_wrong(endpoint: Endpoint) -> None:
+    Path(endpoint.home, "config.toml").write_text("idle_minutes = 'long'\n")
     about = {"name": "test", "version": "0"}
     parameters = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": about}
-    with agent_of(place, "--standalone") as agent:
+    with agent_of(endpoint, "--standalone") as agent:
         told = agent.ask("initialize", parameters)["result"]["instructions"]
     assert "idle_minutes must be a number" in told
 
 
-def test_once_it_is_known_the_instructions_of_the_relay_say_what_is_wrong(place: Place) -> None:
-    Path(place.home, "config.toml").write_text("idle_minutes = 'long'\n")
-    with Agent(place, era="modern") as agent:
+def test_once_it_is_known_the_instructions_of_the_relay_say_what_is_wrong(endpoint: Endpoint) -> None:
+    Path(endpoint.home, "config.toml").write_text("idle_minutes = 'long'\n")
+    with Agent(endpoint, era="modern") as agent:
         assert "idle_minutes" in said(agent.ask("tools/call", {"name": "read_graph", "arguments": {}}))
         told = agent.ask("server/discover")["result"]["instructions"]
     assert "idle_minutes must be a number" in told
 
 
-def test_unknown_surfaces_are_named_to_the_agent(place: Place) -> None:
-    with agent_of(place, "--surfaces", "cube") as agent:
+def test_unknown_surfaces_are_named_to_the_agent(endpoint: Endpoint) -> None:
+    with agent_of(endpoint, "--surfaces", "cube") as agent:
         refused = said(agent.greet().ask("tools/call", {"name": "list_roots", "arguments": {}}))
         assert "unknown surfaces: cube; known: graph, official" in refused
 
 
-def test_a_daemon_with_other_settings_is_not_gone_around(place: Place) -> None:
+def test_a_daemon_with_other_settings_is_not_gone_around(endpoint: Endpoint) -> None:
     """Two embedding models on one store would each embed everything again."""
-    with agent_of(place) as agent:
+    with agent_of(endpoint) as agent:
         agent.greet().call("list_roots")
-        with agent_of(place, LORE_EMBEDDING_MODEL="gte-small") as other:
+        with agent_of(endpoint, LORE_EMBEDDING_MODEL="gte-small") as other:
             refused = said(other.greet().ask("tools/call", {"name": "list_roots", "arguments": {}}))
         assert "the daemon runs with embedding_model 'hash'" in refused
 
 
-def test_ignored_settings_go_to_stderr_and_the_log_and_the_tools_work(place: Place) -> None:
-    Path(place.home, "config.toml").write_text("[ingestion]\nbatch_size = 20\n[remote]\nurl = 'x'\n")
-    with agent_of(place, LORE_NAMSPACE="mine") as agent:
+def test_ignored_settings_go_to_stderr_and_the_log_and_the_tools_work(endpoint: Endpoint) -> None:
+    Path(endpoint.home, "config.toml").write_text("[ingestion]\nbatch_size = 20\n[remote]\nurl = 'x'\n")
+    with agent_of(endpoint, LORE_NAMSPACE="mine") as agent:
         agent.greet().call("list_roots")
         stderr = agent.process.stderr
         assert stderr
@@ -104,4 +104,4 @@ def test_ignored_settings_go_to_stderr_and_the_log_and_the_tools_work(place: Pla
     assert "ingestion.batch_size is not used" in lines[0]
     assert "remote.url is not used yet" in lines[1]
     assert "unknown variable LORE_NAMSPACE is ignored; did you mean LORE_NAMESPACE?" in lines[2]
-    assert "remote.url is not used yet" in Path(place.log).read_text()
+    assert "remote.url is not used yet" in Path(endpoint.log).read_text()

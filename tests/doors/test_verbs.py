@@ -18,11 +18,11 @@ from hypothesis import strategies as st
 from lore import Draft, Duplicate, Filter, Invalid, Lore, NotFound, Query, Tie, Unavailable
 from lore.config import Config
 from lore.connecting import tailored, wire
+from lore.doors import codec, handshake
 from lore.doors.clients import Clients
+from lore.doors.codec import NOUNS, TAG, hints_of
+from lore.doors.embedding_progress import settling
 from lore.doors.framing import Cut
-from lore.doors.hello import said
-from lore.doors.settling import settling
-from lore.doors.spelling import NOUNS, TAG, hints_of, spelled, understood
 from lore.doors.verbs import BEGUN, ONCE, VERBS, Remote, answered
 from lore.embed.hashing import HashEmbedder
 from lore.model import Branch, Revision
@@ -85,14 +85,14 @@ def nouns(noun: type, deep: int = 2) -> st.SearchStrategy[Any]:
 
 def asked(lore: Lore, verb: str, *arguments: object, **named: object) -> Any:
     """What `answered` says, understood."""
-    line = answered(lore, spelled({"verb": verb, "arguments": list(arguments), "named": named}))
+    line = answered(lore, codec.encode({"verb": verb, "arguments": list(arguments), "named": named}))
     assert line.endswith(b"\n")
     assert line.count(b"\n") == 1
-    return understood(line)
+    return codec.decode(line)
 
 
 def refused(lore: Lore, line: bytes) -> str:
-    told = understood(answered(lore, line))
+    told = codec.decode(answered(lore, line))
     assert told["error"]["kind"] == "Invalid"
     return str(told["error"]["message"])
 
@@ -100,21 +100,23 @@ def refused(lore: Lore, line: bytes) -> str:
 # --- spelling
 @given(st.one_of([nouns(noun) for noun in NOUNS.values()]))
 def test_every_noun_arrives_as_it_was(value: object) -> None:
-    assert understood(spelled(value)) == value
+    assert codec.decode(codec.encode(value)) == value
 
 
 @given(st.one_of([values_of(hints_of(getattr(Lore, verb))["return"]) for verb in sorted(VERBS)]))
 def test_whatever_a_verb_answers_arrives_as_it_was(value: object) -> None:
-    assert understood(spelled(value)) == value
+    assert codec.decode(codec.encode(value)) == value
 
 
 @given(ANYTHING)
 def test_whatever_metadata_may_hold_arrives_as_it_was(value: object) -> None:
-    assert understood(spelled(value)) == value
+    assert codec.decode(codec.encode(value)) == value
 
 
 def test_numbers_keep_their_kind() -> None:
-    arrived = understood(spelled([1, 1.0, True, -0.0, float("inf"), float("-inf"), float("nan"), 10**30]))
+    arrived = codec.decode(
+        codec.encode([1, 1.0, True, -0.0, float("inf"), float("-inf"), float("nan"), 10**30])
+    )
     assert [repr(number) for number in arrived] == [
         "1",
         "1.0",
@@ -128,7 +130,7 @@ def test_numbers_keep_their_kind() -> None:
 
 
 def test_a_line_is_ascii_and_json() -> None:
-    line = spelled(Draft(content="line\nbreak é\u2028 and 茶", metadata={"": 1, "n": float("nan")}))
+    line = codec.encode(Draft(content="line\nbreak é\u2028 and 茶", metadata={"": 1, "n": float("nan")}))
     assert line.isascii()
     assert line.count(b"\n") == 1
 
@@ -141,7 +143,7 @@ def test_a_line_is_ascii_and_json() -> None:
 def test_what_is_no_noun_cannot_be_spelled() -> None:
     for value in (object(), {1, 2}, b"bytes", Config()):
         with pytest.raises(TypeError, match="cannot be spelled"):
-            spelled(value)
+            codec.encode(value)
 
 
 # --- the daemon's end
@@ -170,7 +172,7 @@ def test_a_verb_answers_over_the_line_as_it_does_at_home(lore: Lore) -> None:
         ("rebuild", []),
     ):
         assert asked(lore, verb, *arguments) == {"value": getattr(lore, verb)(*arguments)}
-    assert [asked(lore, "catch_up")["value"] for _ in range(2)] == [3, 0]
+    assert [asked(lore, "embed_batch")["value"] for _ in range(2)] == [3, 0]
     assert asked(lore, "read", tea.id)["value"].memory == tea
     assert len(asked(lore, "recall", Filter(), limit=2, choose="importance")["value"].hits) == 2
     assert asked(lore, "unlink", [link.id])["value"] == [link.id]
@@ -188,7 +190,7 @@ def test_a_verb_answers_over_the_line_as_it_does_at_home(lore: Lore) -> None:
         (b"9" * 10_000, "not a line of JSON"),
         (b"null", "a line asks like this"),
         (b'{"verb": 3}', "a line asks like this"),
-        (b'{"verb": "close"}', "unknown verb 'close'; known: catch_up, check, "),
+        (b'{"verb": "close"}', "unknown verb 'close'; known: check, count, "),
         (b'{"verb": "__class__"}', "unknown verb"),
         (b'{"verb": "backup", "arguments": [{"": "path", "of": "/tmp/x"}]}', "unknown verb"),
         (b'{"verb": "status", "arguments": [1]}', "status cannot be asked so: too many"),
@@ -226,14 +228,14 @@ def test_what_cannot_be_done_is_refused(lore: Lore, line: bytes, said: str) -> N
 
 
 def test_a_line_that_is_too_long_is_refused(lore: Lore) -> None:
-    told = understood(answered(lore, Cut(b'{"verb": "status"')))["error"]
+    told = codec.decode(answered(lore, Cut(b'{"verb": "status"')))["error"]
     assert told == {"kind": "Invalid", "message": "a line has at most 16,777,216 bytes"}
 
 
 def test_a_value_that_is_nested_too_deeply_is_refused_and_nothing_is_stored(lore: Lore) -> None:
     nested = b'{"a":' * 600 + b"1" + b"}" * 600
     draft = b'{"": "Draft", "content": "x", "metadata": ' + nested + b"}"
-    told = understood(answered(lore, b'{"verb": "remember", "arguments": [' + draft + b"]}"))["error"]
+    told = codec.decode(answered(lore, b'{"verb": "remember", "arguments": [' + draft + b"]}"))["error"]
     assert told == {"kind": "Invalid", "message": "this is nested too deeply"}
     assert lore.status().counts.memories == 0
 
@@ -246,7 +248,7 @@ together = settings(
 @together
 @given(st.binary() | JUNK.map(lambda document: json.dumps(document).encode()))
 def test_no_line_is_too_odd_for_an_answer(lore: Lore, line: bytes) -> None:
-    assert understood(answered(lore, line)).keys() <= {"value", "error"}
+    assert codec.decode(answered(lore, line)).keys() <= {"value", "error"}
 
 
 def calls_of(verb: str) -> st.SearchStrategy[tuple[str, dict[str, Any]]]:
@@ -354,7 +356,7 @@ def test_errors_arrive_as_they_were_raised(lore: Lore, ends: tuple[socket.socket
 
 def test_a_remote_has_the_verbs_and_nothing_else(ends: tuple[socket.socket, socket.socket]) -> None:
     remote = Remote(ends[0], nothing_instead)
-    for name in ("store", "sense", "within", "backup", "_reader"):
+    for name in ("store", "sense", "for_namespace", "backup", "_reader"):
         with pytest.raises(AttributeError):
             getattr(remote, name)
 
@@ -433,11 +435,11 @@ def test_the_daemon_says_when_it_begins_and_answers_patiently(
     daemon = threading.Thread(target=anyio.run, args=[serve_one])
     daemon.start()
     with ours.makefile("rb") as told:
-        ours.sendall(said("verbs", {"version": VERSION}))
+        ours.sendall(handshake.encode("verbs", {"version": VERSION}))
         assert told.readline().startswith(b"lore/1 welcome")
-        ours.sendall(spelled({"verb": "status"}))
+        ours.sendall(codec.encode({"verb": "status"}))
         assert told.readline() == BEGUN
-        assert understood(told.readline())["value"] == lore.status()
+        assert codec.decode(told.readline())["value"] == lore.status()
     with closing(Remote(ours, nothing_instead)) as remote:
         assert remote.search(Query(text="tea")).meaning == "ready"
         memory = remote.remember(Draft(content="coffee"))

@@ -1,4 +1,4 @@
-"""A process that embeds: `python embedder.py FILE LOG VERB [wait]` calls `settle` or `catch_up` of a Lore.
+"""`python embedder.py FILE LOG VERB [wait]` calls `embed_pending` or `embed_batch` of a Lore.
 
 LOG gets a line for each text that is embedded. wait: before the first one, say `embedding` and read a line.
 """

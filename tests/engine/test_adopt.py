@@ -33,7 +33,7 @@ def test_every_line_is_counted_and_twice_is_like_once(lore: Lore, file: Path) ->
     counts = Adopted(entities=2, relations=1, refused=1, skipped=6)
     assert lore.graph.adopt(str(file), [file.parent]) == counts
     graph = lore.graph.everything()
-    assert [(p.name, p.entity.type, len(p.observations)) for p in graph.portraits] == [
+    assert [(p.name, p.entity.type, len(p.observations)) for p in graph.views] == [
         ("A", "Project", 2),
         ("B", "Person", 0),
     ]
@@ -62,9 +62,9 @@ def test_a_faithful_import_keeps_what_the_other_server_kept(lore: Lore, file: Pa
 
 def test_what_was_adopted_is_embedded_later(lore: Lore, file: Path) -> None:
     lore.graph.adopt_own(file)
-    lore.settle()
+    lore.embed_pending()
     assert lore.status().pending == 0
-    assert lore.graph.associate("one two")[0].portrait.name == "A"
+    assert lore.graph.search("one two")[0].view.name == "A"
 
 
 def test_only_files_below_the_given_folders_can_be_read(tmp_path: Path) -> None:
@@ -113,5 +113,5 @@ def test_empty_texts_of_the_official_server_cost_nothing_but_themselves(lore: Lo
     file = tmp_path / "memory.jsonl"
     file.write_text("\n".join(json.dumps(line) for line in lines), encoding="utf-8")
     assert lore.graph.adopt_own(file) == Adopted(entities=1, refused=1)
-    [portrait] = lore.graph.everything().portraits
-    assert (portrait.entity.type, [m.content for m in portrait.observations]) == ("", ["fact"])
+    [view] = lore.graph.everything().views
+    assert (view.entity.type, [m.content for m in view.observations]) == ("", ["fact"])

@@ -15,7 +15,7 @@ def hall(lore: Lore) -> Lore:
     """What leads on, what only sounds like the question, and enough else that a name is rare."""
     for content in (STAGED, CORK, NEARER, *(f"Ledger {number} is closed." for number in range(60))):
         lore.remember(Draft(content=content))
-    lore.settle()
+    lore.embed_pending()
     return lore
 
 
@@ -40,7 +40,7 @@ def test_a_name_of_the_question_leads_nowhere_new(hall: Lore) -> None:
 def test_a_name_that_many_memories_have_leads_nowhere(hall: Lore) -> None:
     for number in range(10):
         hall.remember(Draft(content=f"Hallam Wycliffe signed ledger {number}."))
-    hall.settle()
+    hall.embed_pending()
     assert all("bridge" not in hit.evidence for hit in first(hall, limit=20).values())
 
 
@@ -49,5 +49,5 @@ def test_hits_of_a_walk_that_decides_stay_ahead(hall: Lore) -> None:
     author = "Richard Sheridan grew up beside a street of forty lamps with a dog, two aunts and a parrot."
     for content in (play, oaks, author):
         hall.remember(Draft(content=content))
-    hall.settle()
+    hall.embed_pending()
     assert list(first(hall, "By whom was The Rivals written?"))[:2] == [play, author]

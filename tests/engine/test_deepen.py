@@ -50,14 +50,14 @@ def ways(lore: Lore, query: Query = ASKED) -> list[tuple[str, str]]:
 
 def test_names_lead_from_fact_to_fact_in_order_and_every_hit_tells_its_way(lore: Lore) -> None:
     keep(lore, STREET, *STRANGERS, AUTHOR, PLAY)
-    lore.settle()
+    lore.embed_pending()
     assert found(lore, replace(ASKED, deep=False)) == [PLAY]
     assert ways(lore) == [(PLAY, "rivals"), (AUTHOR, "richard sheridan"), (STREET, "dorset street")]
 
 
 def test_names_lead_on_from_the_best_hits_if_the_question_has_none(lore: Lore) -> None:
     keep(lore, STREET, *STRANGERS, AUTHOR, PLAY)
-    lore.settle()
+    lore.embed_pending()
     told = ways(lore, replace(ASKED, text="written by whom?"))
     assert told == [(PLAY, ""), (AUTHOR, "richard sheridan"), (STREET, "dorset street")]
 
@@ -76,7 +76,7 @@ def test_names_lead_on_without_a_model(speechless: Lore) -> None:
 
 def test_names_lead_to_what_was_given_one_later(lore: Lore) -> None:
     _, late = keep(lore, PLAY, "forty lamps")
-    lore.settle()
+    lore.embed_pending()
     assert found(lore) == [PLAY]
     lore.revise(Revision(id=late, title="Richard Sheridan"))
     assert ways(lore) == [(PLAY, "rivals"), ("forty lamps", "richard sheridan")]
@@ -94,7 +94,7 @@ def test_a_name_beside_a_word_of_the_question_is_preferred(
 ) -> None:
     play = "The Rivals was produced with much money by Ada Stone, and later the director became Bob Field."
     keep(lore, play, ADA, BOB)
-    lore.settle()
+    lore.embed_pending()
     assert found(lore, replace(ASKED, text=question)) == [play, first, second]
 
 
@@ -104,7 +104,7 @@ def test_a_name_counts_where_most_words_of_the_question_stand_beside_it(lore: Lo
         " everybody in those years, while the great producer of it all was Ada Stone."
     )
     keep(lore, play, ADA, BOB)
-    lore.settle()
+    lore.embed_pending()
     assert found(lore, replace(ASKED, text="Who was the producer of The Rivals?")) == [play, ADA, BOB]
 
 
@@ -113,14 +113,14 @@ def test_words_of_a_name_in_the_question_do_not_tell_which_way_to_go(lore: Lore)
         "Lamp Works was sold by Ada Stone, and much later, after a long winter, the director was Bob Field."
     )
     keep(lore, works, ADA, BOB)
-    lore.settle()
+    lore.embed_pending()
     assert found(lore, replace(ASKED, text="Who was directing Lamp Works?")) == [works, BOB, ADA]
 
 
 def test_of_several_with_the_same_name_one_less_like_the_question_is_left_to_few_walkers(lore: Lore) -> None:
     born, cake = "Richard Sheridan was born somewhere.", "Richard Sheridan could bake any cake on earth."
     keep(lore, cake, born)
-    lore.settle()
+    lore.embed_pending()
     hits = hits_of(lore, replace(ASKED, text="Where was Richard Sheridan born?"))
     assert hits[born].evidence["walk"].strength == 1.0
     assert 0 < hits[cake].evidence["walk"].strength ** 2 < 0.5
@@ -128,7 +128,7 @@ def test_of_several_with_the_same_name_one_less_like_the_question_is_left_to_few
 
 def test_a_memory_does_not_lead_to_others_about_the_same(lore: Lore) -> None:
     lantern, other = keep(lore, "Dorset Street has a lantern.", "Dorset Street is of cobbles.")
-    lore.settle()
+    lore.embed_pending()
     assert [hit.memory.id for hit in lore.search(Query(text="lantern", deep=True)).hits] == [lantern]
     lore.link([Tie(source=lantern, target=other)])
     assert len(found(lore, Query(text="lantern", deep=True))) == 2
@@ -138,7 +138,7 @@ def test_no_way_leads_back_to_what_the_question_names(lore: Lore) -> None:
     """Half of the walkers go on at each step: all of them to the street, or half of them back to the play."""
     author = "Richard Sheridan left The Rivals for Dorset Street."
     keep(lore, PLAY, author, STREET)
-    lore.settle()
+    lore.embed_pending()
     hits = hits_of(lore)
     walkers = {content: hit.evidence["walk"].strength ** 2 for content, hit in hits.items()}
     assert walkers[STREET] / walkers[author] > 1 / 3
@@ -148,7 +148,7 @@ def test_no_way_leads_back_to_what_the_question_names(lore: Lore) -> None:
 def test_a_name_of_too_many_memories_leads_nowhere(crowd: int, reached: int, lore: Lore) -> None:
     drafts = [Draft(content=f"lamp {n}", title="Richard Sheridan") for n in range(crowd)]
     lore.remember_all([*drafts, Draft(content=PLAY)])
-    lore.settle()
+    lore.embed_pending()
     assert found(lore, replace(ASKED, limit=1_000))[0] == PLAY
     assert len(found(lore, replace(ASKED, limit=1_000))) == 1 + reached
 
@@ -156,7 +156,7 @@ def test_a_name_of_too_many_memories_leads_nowhere(crowd: int, reached: int, lor
 def test_a_word_of_the_question_is_a_name_if_it_is_written_as_one(lore: Lore) -> None:
     lore.remember(Draft(content="It sleeps on the ice.", title="Walrus"))
     lore.remember(Draft(content="Ice can be cut."))
-    lore.settle()
+    lore.embed_pending()
     weights = {
         text: lore.search(replace(ASKED, text=text)).hits[0].evidence["walk"].weight
         for text in ("where does the Walrus sleep?", "where does the walrus sleep?")
@@ -175,7 +175,7 @@ def test_what_is_named_counts_less_than_the_plain_order_if_the_best_hit_is_about
         "Anna Berg owns Bread Lane.",
     )
     keep(lore, "Bread Lane is narrow.")
-    lore.settle()
+    lore.embed_pending()
     query = replace(ASKED, text="Did Anna Berg see where the old walrus slept that night on the ice?")
     plain = found(lore, replace(query, deep=False))
     assert found(lore, query)[: len(plain)] == plain
@@ -192,7 +192,7 @@ def test_names_and_links_lead_on_from_each_other(lore: Lore) -> None:
     )
     lit = Tie(source=play, target=lamps, kind="relation", type="lit_by")
     lore.link([lit, Tie(source=street, target=maker)])
-    lore.settle()
+    lore.embed_pending()
     told = dict(ways(lore))
     assert list(told)[:2] == [PLAY, "a hundred lanterns from Lamp Works"]
     del told[PLAY]
@@ -213,7 +213,7 @@ def test_a_link_whose_type_or_reason_has_a_word_of_the_question_is_preferred(
     play, ada, bob = keep(lore, "The Rivals was new.", ADA, BOB)
     produced = Tie(source=play, target=ada, kind="relation", type="produced_by")
     lore.link([produced, Tie(source=bob, target=play, reason="it was the reason")])
-    lore.settle()
+    lore.embed_pending()
     assert found(lore, replace(ASKED, text=question)) == ["The Rivals was new.", first, second]
 
 
@@ -225,7 +225,7 @@ def test_a_link_whose_type_or_reason_has_a_word_of_the_question_is_preferred(
 def test_other_links_lead_nowhere(tie: Tie, lore: Lore) -> None:
     play, lamps = keep(lore, "The Rivals was new.", "forty lamps")
     lore.link([replace(tie, source=play, target=lamps)])
-    lore.settle()
+    lore.embed_pending()
     assert found(lore) == ["The Rivals was new."]
 
 
@@ -247,7 +247,7 @@ def test_a_walk_reaches_only_what_passes_the_filter(where: Filter, linked: bool,
     same = lore.remember(Draft(content="Richard Sheridan was a wit.", type="fact", project="ferry")).id
     if linked:
         lore.link([Tie(source=play, target=end) for end in (other, same)])
-    lore.settle()
+    lore.embed_pending()
     assert set(found(lore)) == {PLAY, AUTHOR, "Richard Sheridan was a wit."}
     assert found(lore, replace(ASKED, where=where)) == [PLAY, "Richard Sheridan was a wit."]
 
@@ -255,7 +255,7 @@ def test_a_walk_reaches_only_what_passes_the_filter(where: Filter, linked: bool,
 def test_names_do_not_lead_through_what_the_filter_leaves_out(lore: Lore) -> None:
     lore.remember(Draft(content=AUTHOR, kind="turn"))
     keep(lore, PLAY, STREET)
-    lore.settle()
+    lore.embed_pending()
     assert found(lore) == [PLAY, AUTHOR, STREET]
     assert found(lore, replace(ASKED, where=Filter(kinds=frozenset({"note"})))) == [PLAY]
 
@@ -263,14 +263,14 @@ def test_names_do_not_lead_through_what_the_filter_leaves_out(lore: Lore) -> Non
 def test_a_walk_reaches_only_the_ids_that_are_asked_for(lore: Lore) -> None:
     play, author, _ = keep(lore, PLAY, AUTHOR, STREET)
     lore.link([Tie(source=play, target=author)])
-    lore.settle()
+    lore.embed_pending()
     assert found(lore, replace(ASKED, where=Filter(ids=(play, author)))) == [PLAY, AUTHOR]
     assert found(lore, replace(ASKED, where=Filter(ids=(play,)))) == [PLAY]
 
 
 def test_names_do_not_lead_to_the_forgotten_or_through_it(lore: Lore) -> None:
     _, author, _ = keep(lore, PLAY, AUTHOR, STREET)
-    lore.settle()
+    lore.embed_pending()
     lore.forget([author])
     assert found(lore) == [PLAY]
     lore.restore([author])
@@ -279,7 +279,7 @@ def test_names_do_not_lead_to_the_forgotten_or_through_it(lore: Lore) -> None:
 
 def test_names_do_not_lead_to_the_outdated_unless_asked_for(lore: Lore) -> None:
     play, author, _ = keep(lore, PLAY, AUTHOR, STREET)
-    lore.settle()
+    lore.embed_pending()
     with lore.store.transaction("shared", Cause(verb="test"), lore.clock()) as writer:
         writer.put([replace(writer.get([author])[author], superseded_by=play)])
     assert found(lore) == [PLAY]
@@ -287,11 +287,11 @@ def test_names_do_not_lead_to_the_outdated_unless_asked_for(lore: Lore) -> None:
 
 
 def test_names_lead_a_reader_to_its_own_and_the_shared_never_to_anothers(lore: Lore) -> None:
-    mine, theirs = lore.within("mine"), lore.within("theirs")
+    mine, theirs = lore.for_namespace("mine"), lore.for_namespace("theirs")
     keep(lore, PLAY)
     keep(theirs, AUTHOR)
     keep(mine, "Richard Sheridan was a wit.")
-    lore.settle()
+    lore.embed_pending()
     assert found(lore) == [PLAY]
     assert found(mine) == [PLAY, "Richard Sheridan was a wit."]
     assert found(theirs) == [PLAY, AUTHOR]
@@ -300,7 +300,7 @@ def test_names_lead_a_reader_to_its_own_and_the_shared_never_to_anothers(lore: L
 def test_a_walk_from_nothing_leads_nowhere(lore: Lore) -> None:
     assert found(lore) == []
     keep(lore, AUTHOR, STREET)
-    lore.settle()
+    lore.embed_pending()
     assert found(lore) == []
 
 
@@ -311,7 +311,7 @@ def test_a_walk_from_nothing_leads_nowhere(lore: Lore) -> None:
 @pytest.mark.parametrize("text", ["Who made The Rivals?", "written by whom?"], ids=["named", "not named"])
 def test_the_reasons_of_every_hit_add_up(policy: str, text: str, lore: Lore, clock: Clock) -> None:
     keep(lore, PLAY, AUTHOR, STREET, *STRANGERS)
-    lore.settle()
+    lore.embed_pending()
     clock.sleep(days=3)
     hits = hits_of(lore, replace(ASKED, text=text, policy=policy))
     assert hits.keys() >= {PLAY, AUTHOR, STREET}
@@ -324,7 +324,7 @@ def test_the_reasons_of_every_hit_add_up(policy: str, text: str, lore: Lore, clo
 
 def test_a_walk_keeps_to_the_limit_and_the_threshold(lore: Lore) -> None:
     keep(lore, PLAY, AUTHOR, STREET)
-    lore.settle()
+    lore.embed_pending()
     query = replace(ASKED, text="written by whom?")
     answer = lore.search(replace(query, limit=2))
     assert ([hit.memory.content for hit in answer.hits], answer.cut) == ([PLAY, AUTHOR], 1)
@@ -343,13 +343,13 @@ def test_a_walk_among_the_forgotten_needs_no_vector(lore: Lore) -> None:
 def test_a_deep_search_does_not_bring_a_conversation_back_beside_its_turns(lore: Lore) -> None:
     lore.remember(Draft(content="walrus and ice", title="Tusk Talk", kind="session", session="s1"))
     lore.remember(Draft(content="we saw a seal in Tusk Talk", kind="turn", session="s1"))
-    lore.settle()
+    lore.embed_pending()
     assert found(lore, Query(text="seal", deep=True)) == ["we saw a seal in Tusk Talk"]
 
 
 def test_a_threshold_is_compared_with_the_score_that_is_shown(lore: Lore) -> None:
     keep(lore, PLAY, AUTHOR)
-    lore.settle()
+    lore.embed_pending()
     play, author = (hit.score for hit in hits_of(lore).values())
     assert found(lore, replace(ASKED, min_score=author)) == [PLAY, AUTHOR]
     assert found(lore, replace(ASKED, min_score=play)) == [PLAY]
@@ -357,7 +357,7 @@ def test_a_threshold_is_compared_with_the_score_that_is_shown(lore: Lore) -> Non
 
 def test_a_name_is_no_hub_for_what_nobody_can_see(lore: Lore) -> None:
     keep(lore, PLAY, AUTHOR)
-    lore.within("theirs").remember_all(
+    lore.for_namespace("theirs").remember_all(
         [Draft(content=f"lamp {n}", title="Richard Sheridan") for n in range(60)]
     )
     assert found(lore) == [PLAY, AUTHOR]
@@ -372,7 +372,7 @@ def test_a_name_is_no_hub_for_what_is_forgotten(lore: Lore) -> None:
 
 def test_where_the_least_score_is_asked_unfaded_the_best_hit_stays(lore: Lore, clock: Clock) -> None:
     keep(lore, PLAY, AUTHOR)
-    lore.settle()
+    lore.embed_pending()
     clock.sleep(days=200)
     query = replace(ASKED, policy="scored", min_score=0.3)
     assert found(lore, replace(query, deep=False)) == [PLAY]
@@ -381,7 +381,7 @@ def test_where_the_least_score_is_asked_unfaded_the_best_hit_stays(lore: Lore, c
 
 def test_what_a_walk_reaches_fades_as_everything_else(lore: Lore, clock: Clock) -> None:
     keep(lore, PLAY, AUTHOR)
-    lore.settle()
+    lore.embed_pending()
     clock.sleep(days=200)
     assert hits_of(lore, replace(ASKED, policy="scored", min_score=0.3))[AUTHOR].fade < 1
 
@@ -389,5 +389,5 @@ def test_what_a_walk_reaches_fades_as_everything_else(lore: Lore, clock: Clock) 
 def test_a_direct_hit_does_not_claim_to_be_reached(lore: Lore) -> None:
     play, lamps = keep(lore, "The Rivals was new.", "forty lamps")
     lore.link([Tie(source=play, target=lamps, kind="relation", type="lit_by")])
-    lore.settle()
+    lore.embed_pending()
     assert hits_of(lore)["The Rivals was new."].via == "rivals"

@@ -14,9 +14,9 @@ from lore.config import Config
 from lore.connecting import wire
 from lore.embed.hashing import HashEmbedder
 from lore.engine.embed import PIECE, embed
+from lore.engine.embeddings import QUIET_SECONDS, RECENT, Embeddings
 from lore.engine.observe import Subject
 from lore.engine.reflect import Reflection
-from lore.engine.sense import QUIET_SECONDS, RECENT, Sense
 from lore.engine.split import Part
 from lore.model import Revision
 from lore.vectors import Vector, Vectors
@@ -55,7 +55,7 @@ class Loading(HashEmbedder):
         return super().embed_query(text)
 
 
-class Sleeping(HashEmbedder):
+class SlowEmbedder(HashEmbedder):
     """A model that has to be loaded, takes as long as the test wants, and counts what it is asked."""
 
     def __init__(self) -> None:
@@ -108,21 +108,21 @@ def test_what_waits_is_embedded_in_portions(lore: Lore) -> None:
     keep(lore, *(f"number {n}" for n in range(5)))
     assert embed(store=lore.store, sense=lore.sense, limit=2) == 2
     assert (lore.status().embedded, lore.status().pending) == (2, 3)
-    lore.settle()
+    lore.embed_pending()
     assert (lore.status().embedded, lore.status().pending) == (5, 0)
     assert embed(store=lore.store, sense=lore.sense) == 0
 
 
 def test_a_large_heap_is_settled_completely(lore: Lore) -> None:
     keep(lore, *(f"number {n}" for n in range(100)))
-    lore.settle()
+    lore.embed_pending()
     assert lore.status().pending == 0
 
 
 def test_a_change_of_model_embeds_everything_again(config: Config, clock: Clock) -> None:
     before = wire(config, embedder=HashEmbedder(384), clock=clock)
     keep(before, "walrus", "penguin", "tax")
-    before.settle()
+    before.embed_pending()
     before.close()
 
     after = wire(config, embedder=HashEmbedder(128), clock=clock)
@@ -142,7 +142,7 @@ def test_a_search_during_a_change_of_model_finds_by_words_and_says_what_waits(
 ) -> None:
     before = wire(config, embedder=HashEmbedder(384), clock=clock)
     keep(before, "walrus", "penguin")
-    before.settle()
+    before.embed_pending()
     before.close()
     after = wire(config, embedder=HashEmbedder(128), clock=clock)
     answer = after.search(Query(text="walrus"))
@@ -156,13 +156,13 @@ def test_without_a_model_everything_else_works(config: Config, clock: Clock, tmp
     walrus, penguin = keep(lore, "walrus", "penguin")
     lore.revise(Revision(id=penguin, content="penguin on ice"))
     [link] = lore.link([Tie(source=walrus, target=penguin)])
-    child = lore.remember(Draft(content="tusk", home_above=0.1, at_once=True))
+    child = lore.remember(Draft(content="tusk", auto_parent_above=0.1, embed_now=True))
     assert child.depth == 0
     assert lore.read(walrus).links == (link,)
     assert len(lore.roots()) == 3
     lore.forget([child.id])
     lore.restore([child.id])
-    lore.settle()
+    lore.embed_pending()
     lore.backup(tmp_path / "copy.db")
     assert all(finding.passed for finding in lore.check())
     assert (lore.status().meaning, lore.status().pending) == ("missing", 3)
@@ -182,7 +182,7 @@ def test_without_a_model_a_search_finds_by_words_and_says_so(config: Config, clo
 def test_a_model_that_answers_no_more_is_not_called_ready(config: Config, clock: Clock) -> None:
     lore = wire(config, embedder=Failing(), clock=clock)
     keep(lore, "walrus")
-    lore.settle()
+    lore.embed_pending()
     answer = lore.search(Query(text="walrus"))
     assert len(answer.hits) == 1
     assert answer.notes() == ("Searched by words only: the server does not answer.",)
@@ -192,14 +192,14 @@ def test_a_model_that_answers_no_more_is_not_called_ready(config: Config, clock:
 def test_an_impatient_search_does_not_wait_for_the_model(config: Config, clock: Clock) -> None:
     patient = wire(config, embedder=HashEmbedder(), clock=clock)
     keep(patient, "walrus")
-    patient.settle()
+    patient.embed_pending()
     patient.close()
     lore = wire(config, embedder=Loading(), patient=False, clock=clock)
     answer = lore.search(Query(text="walrus"))
     assert len(answer.hits) == 1
     assert answer.notes() == ("Searched by words only: the embedding model is still loading.",)
     keep(lore, "another walrus")
-    lore.settle()
+    lore.embed_pending()
     assert lore.search(Query(text="walrus")).notes() == ()
     lore.close()
 
@@ -208,16 +208,16 @@ def asleep(config: Config, clock: Clock, model: HashEmbedder, patience_seconds: 
     """A server whose model is not loaded, with a memory that can only be found by its vector."""
     patient = wire(config, embedder=HashEmbedder(), clock=clock)
     keep(patient, "walrus")
-    patient.settle()
+    patient.embed_pending()
     patient.close()
     lore = wire(config, embedder=model, patient=False, clock=clock)
-    return replace(lore, sense=Sense(model, patient=False, patience_seconds=patience_seconds))
+    return replace(lore, sense=Embeddings(model, patient=False, patience_seconds=patience_seconds))
 
 
 def test_an_impatient_search_has_the_model_loaded_and_waits_a_moment_for_it(
     config: Config, clock: Clock
 ) -> None:
-    model = Sleeping()
+    model = SlowEmbedder()
     lore = asleep(config, clock, model)
     answer = lore.search(Query(text="walrus"))
     assert (answer.meaning, answer.notes()) == ("ready", ())
@@ -226,7 +226,7 @@ def test_an_impatient_search_has_the_model_loaded_and_waits_a_moment_for_it(
 
 
 def test_no_search_waits_longer_for_the_model_than_a_moment(config: Config, clock: Clock) -> None:
-    model = Sleeping()
+    model = SlowEmbedder()
     model.gate.clear()
     lore = asleep(config, clock, model, patience_seconds=0.01)
     for _ in range(3):
@@ -248,7 +248,7 @@ def test_nobody_waits_for_a_model_that_cannot_be_loaded(config: Config, clock: C
 
 
 def test_after_a_release_the_next_search_is_complete_again(config: Config, clock: Clock) -> None:
-    model = Sleeping()
+    model = SlowEmbedder()
     lore = asleep(config, clock, model)
     before = lore.search(Query(text="walrus", counted=False))
     lore.release()
@@ -261,7 +261,7 @@ def test_after_a_release_the_next_search_is_complete_again(config: Config, clock
 def test_after_a_release_the_background_loads_the_model_only_for_what_waits(
     config: Config, clock: Clock
 ) -> None:
-    model = Sleeping()
+    model = SlowEmbedder()
     lore = wire(config, embedder=model, patient=False, clock=clock)
     keep(lore, "walrus", "walrus too")
     lore.background.embed_all()
@@ -277,20 +277,20 @@ def test_after_a_release_the_background_loads_the_model_only_for_what_waits(
 
 
 def test_a_text_that_was_compared_and_is_kept_then_is_embedded_once() -> None:
-    model = Sleeping()
-    sense = Sense(model)
-    sense.of_texts(["walrus"])
-    both = sense.of_texts(["penguin", "walrus", "penguin"])
+    model = SlowEmbedder()
+    sense = Embeddings(model)
+    sense.embed_texts(["walrus"])
+    both = sense.embed_texts(["penguin", "walrus", "penguin"])
     assert both is not None
     assert (both == HashEmbedder().embed(["penguin", "walrus", "penguin"])).all()
     assert model.embedded == ["walrus", "penguin"]
-    sense.of_texts([f"number {n}" for n in range(RECENT)])
-    sense.of_texts(["walrus"])
+    sense.embed_texts([f"number {n}" for n in range(RECENT)])
+    sense.embed_texts(["walrus"])
     assert model.embedded[-1] == "walrus"
 
 
 WRITES: dict[str, Callable[[Lore], object]] = {
-    "remember": lambda lore: lore.remember(Draft(content="tusk", at_once=True)),
+    "remember": lambda lore: lore.remember(Draft(content="tusk", embed_now=True)),
     "revise": lambda lore: lore.revise(Revision(id=lore.graph.named(["Walrus"])["Walrus"].id, content="x")),
     "reflect": lambda lore: lore.reflect(Reflection(session="s", title="t", account="we saw a walrus")),
     "introduce": lambda lore: lore.graph.introduce([Subject(name="Penguin", observations=("black",))]),
@@ -304,7 +304,7 @@ WRITES: dict[str, Callable[[Lore], object]] = {
 def test_a_write_does_not_wait_for_vectors_that_its_answer_does_not_need(
     write: Callable[[Lore], object], config: Config, clock: Clock
 ) -> None:
-    model = Sleeping()
+    model = SlowEmbedder()
     lore = wire(config, embedder=model, patient=False, clock=clock)
     lore.graph.introduce([Subject(name="Walrus", observations=("fat", "grey"))])
     lore.release()
@@ -357,13 +357,13 @@ class Counting(HashEmbedder):
 def test_while_somebody_searches_texts_are_embedded_one_by_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lore.engine.sense.LATELY_SECONDS", 600.0)
+    monkeypatch.setattr("lore.engine.embeddings.LATELY_SECONDS", 600.0)
     embedder = Counting()
     lore = wire(Config(db_path=tmp_path / "memory.db"), embedder=embedder)
     for number in range(2 * PIECE):
         lore.remember(Draft(content=f"walrus {number}"))
     assert embed(store=lore.store, sense=lore.sense, limit=PIECE) == PIECE
-    lore.sense.patiently().of_question("walrus")
+    lore.sense.patiently().embed_query("walrus")
     assert embed(store=lore.store, sense=lore.sense, limit=PIECE) == PIECE
     lore.close()
     assert embedder.given == [PIECE, *[1] * PIECE]
@@ -377,11 +377,11 @@ def test_embedding_pauses_while_somebody_searches_but_not_for_ever(
     lore = wire(Config(db_path=tmp_path / "memory.db"), embedder=embedder)
     keep(lore, "walrus", "penguin")
     asked_at = time.monotonic()
-    lore.sense.of_question("walrus")
+    lore.sense.embed_query("walrus")
     assert embed(store=lore.store, sense=lore.sense, limit=1) == 1
     assert embedder.began_at - asked_at >= QUIET_SECONDS
-    monkeypatch.setattr("lore.engine.sense.QUIET_SECONDS", 600.0)
-    monkeypatch.setattr("lore.engine.sense.LONGEST_PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr("lore.engine.embeddings.QUIET_SECONDS", 600.0)
+    monkeypatch.setattr("lore.engine.embeddings.LONGEST_PAUSE_SECONDS", 0.0)
     assert embed(store=lore.store, sense=lore.sense, limit=1) == 1
     lore.close()
 

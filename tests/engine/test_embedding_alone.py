@@ -46,9 +46,9 @@ def left(file: Path) -> int:
 
 def test_no_memory_is_embedded_by_two_processes(file: Path, tmp_path: Path) -> None:
     log = tmp_path / "log"
-    with start(file, log, "settle", "wait") as first:
+    with start(file, log, "embed_pending", "wait") as first:
         assert next_line(first) == "embedding"
-        with start(file, log, "catch_up") as second:
+        with start(file, log, "embed_batch") as second:
             assert next_line(second) == "None"
         first.communicate("go on\n", timeout=SECONDS)
     assert sorted(log.read_text().splitlines()) == sorted(TEXTS)
@@ -57,9 +57,9 @@ def test_no_memory_is_embedded_by_two_processes(file: Path, tmp_path: Path) -> N
 
 def test_when_the_one_that_embeds_is_killed_the_one_that_waits_goes_on(file: Path, tmp_path: Path) -> None:
     killed, log = tmp_path / "killed", tmp_path / "log"
-    with start(file, killed, "settle", "wait") as first:
+    with start(file, killed, "embed_pending", "wait") as first:
         assert next_line(first) == "embedding"
-        with start(file, log, "settle") as second:
+        with start(file, log, "embed_pending") as second:
             first.kill()
             assert second.wait(SECONDS) == 0
     assert sorted(log.read_text().splitlines()) == sorted(TEXTS)

@@ -24,7 +24,7 @@ def test_a_forgotten_memory_is_hidden_from_every_answer(lore: Lore) -> None:
     root = keep(lore, "harbour")
     gone, friend = keep(lore, "walrus", root), keep(lore, "penguin", root)
     lore.link([Tie(source=friend, target=gone)])
-    lore.settle()
+    lore.embed_pending()
     assert lore.forget([gone], reason="outdated") == [gone]
     assert found(lore, "walrus") == []
     assert found(lore, "walrus", Filter(ids=(gone,))) == []
@@ -83,7 +83,7 @@ def test_a_reason_that_cannot_be_stored_is_refused(reason: str, lore: Lore) -> N
 
 
 def test_anothers_memory_cannot_be_forgotten_or_restored(lore: Lore) -> None:
-    mine, theirs = lore.within("mine"), lore.within("theirs")
+    mine, theirs = lore.for_namespace("mine"), lore.for_namespace("theirs")
     id = keep(theirs, "theirs")
     assert mine.forget([id]) == []
     theirs.forget([id])

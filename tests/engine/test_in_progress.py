@@ -23,7 +23,7 @@ def found(lore: Lore, query: Query = QUESTION) -> set[str]:
 def test_the_turns_of_the_conversation_that_asks_are_left_out_and_counted(lore: Lore) -> None:
     own, other = turn(lore, "mine"), turn(lore, "theirs")
     distilled = lore.remember(Draft(content="A walrus weighs a ton on the ice", session="mine")).id
-    lore.settle()
+    lore.embed_pending()
     asking = replace(lore, conversation="mine")
     assert found(lore) == {own, other, distilled}
     assert found(asking) == {other, distilled}
@@ -49,6 +49,6 @@ def test_without_a_session_the_client_is_known_by_what_it_wrote_since_it_connect
     asking = replace(lore, project="ferry", actor="gemini-cli-mcp-client", connected_at=clock())
     clock.sleep(days=1)
     own = turn(lore, "running", **written)
-    lore.settle()
+    lore.embed_pending()
     assert found(asking) == ({before} if left_out else {before, own})
     assert asking.search(QUESTION).in_progress == int(left_out)

@@ -398,8 +398,8 @@ def test_however_writing_and_reading_alternate_the_end_is_as_if_read_at_once(
                     pass
         read(lore, client.path)
         read(fresh, client.path)
-    step_by_step, at_once = everything(lore), everything(fresh)
+    step_by_step, embed_now = everything(lore), everything(fresh)
     lore.close()
     fresh.close()
-    assert step_by_step == at_once
+    assert step_by_step == embed_now
     assert len(step_by_step[0]) == len(said) + (len(REAL_TEXTS) if name == "opencode" else 0)

@@ -108,10 +108,10 @@ def test_an_unknown_end_is_refused(id: str, lore: Lore, clock: Clock) -> None:
 def test_neither_a_forgotten_memory_nor_anothers_can_be_tied(lore: Lore) -> None:
     a, gone = keep(lore, "a", "gone")
     lore.forget([gone])
-    [theirs] = keep(lore.within("theirs"), "theirs")
+    [theirs] = keep(lore.for_namespace("theirs"), "theirs")
     for id in (gone, theirs):
         with pytest.raises(NotFound):
-            lore.within("mine").link([Tie(source=a, target=id)])
+            lore.for_namespace("mine").link([Tie(source=a, target=id)])
 
 
 @pytest.mark.parametrize("weight", [-0.01, -1, 1.01, float("nan"), float("inf")])
@@ -169,10 +169,10 @@ def test_a_child_whose_tie_ends_becomes_a_root(lore: Lore) -> None:
 
 
 def test_anothers_ties_cannot_be_ended(lore: Lore) -> None:
-    theirs = lore.within("theirs")
+    theirs = lore.for_namespace("theirs")
     a, b = keep(theirs, "a", "b")
     [link] = theirs.link([Tie(source=a, target=b)])
-    assert lore.within("mine").unlink([link.id]) == []
+    assert lore.for_namespace("mine").unlink([link.id]) == []
     assert theirs.look_at(a).links == (link,)
 
 
@@ -184,14 +184,14 @@ def test_an_unknown_tie_is_not_ended(id: str, lore: Lore) -> None:
 
 def test_a_shared_memory_does_not_hang_below_a_private_one(lore: Lore) -> None:
     [shared] = keep(lore, "everybody's")
-    [private] = keep(lore.within("ada"), "ada's own")
+    [private] = keep(lore.for_namespace("ada"), "ada's own")
     with pytest.raises(Invalid, match="shared"):
-        lore.within("ada").link([Tie(source=private, target=shared, kind="hierarchical")])
-    lore.within("ada").link([Tie(source=shared, target=private, kind="hierarchical")])
-    assert parent_of(lore.within("ada"), private) == shared
+        lore.for_namespace("ada").link([Tie(source=private, target=shared, kind="hierarchical")])
+    lore.for_namespace("ada").link([Tie(source=shared, target=private, kind="hierarchical")])
+    assert parent_of(lore.for_namespace("ada"), private) == shared
 
 
 @pytest.mark.parametrize("namespace", ["", " ", "a\0b", "\ud800", "x" * 401])
 def test_a_namespace_that_cannot_be_one_is_refused(namespace: str, lore: Lore) -> None:
     with pytest.raises(Invalid, match="namespace"):
-        lore.within(namespace)
+        lore.for_namespace(namespace)

@@ -67,7 +67,7 @@ class AgainstADictionary(RuleBasedStateMachine):
     @rule(target=memories, content=TEXTS, parent=memories)
     def remember_below(self, content: str, parent: str) -> object:
         try:
-            memory = self.lore.remember(Draft(content=content, parent=parent, at_once=True))
+            memory = self.lore.remember(Draft(content=content, parent=parent, embed_now=True))
         except NotFound:
             assert parent in self.forgotten
             return multiple()
@@ -153,8 +153,8 @@ class AgainstADictionary(RuleBasedStateMachine):
             assert set(found) >= {id for id in self.known if asked & set(self.contents[id].split())}
 
     @rule()
-    def settle(self) -> None:
-        self.lore.settle()
+    def embed_pending(self) -> None:
+        self.lore.embed_pending()
         assert self.lore.status().pending == 0
 
     @rule(days=st.floats(-1, 100))

@@ -13,8 +13,8 @@ def said(name: str, *texts: str, **fields: str) -> Subject:
 
 
 def texts_of(lore: Lore, name: str) -> list[str]:
-    [portrait] = lore.graph.opened([name]).portraits
-    return [memory.content for memory in portrait.observations]
+    [view] = lore.graph.opened([name]).views
+    return [memory.content for memory in view.observations]
 
 
 def entity_words(lore: Lore, question: str) -> set[str]:
@@ -24,32 +24,36 @@ def entity_words(lore: Lore, question: str) -> set[str]:
 
 
 def test_an_entity_is_a_memory_with_its_observations_below_it(lore: Lore) -> None:
-    [portrait] = lore.graph.introduce([said("Site", "built with Astro", "lives on Vercel", type="Project")])
-    assert (portrait.entity.kind, portrait.entity.title, portrait.entity.type) == (
+    [view] = lore.graph.introduce([said("Site", "built with Astro", "lives on Vercel", type="Project")])
+    assert (view.entity.kind, view.entity.title, view.entity.type) == (
         "entity",
         "Site",
         "Project",
     )
-    assert portrait.entity.content == "Site (Project)"
-    assert portrait.entity.context == "built with Astro | lives on Vercel"
-    branch = lore.explore(portrait.entity.id)
+    assert view.entity.content == "Site (Project)"
+    assert view.entity.context == "built with Astro | lives on Vercel"
+    branch = lore.explore(view.entity.id)
     assert [child.memory.content for child in branch.children] == ["built with Astro", "lives on Vercel"]
     assert {child.memory.kind for child in branch.children} == {"observation"}
 
 
 def test_an_existing_entity_gains_what_is_new_and_keeps_type_and_status(lore: Lore) -> None:
     lore.graph.introduce([said("Site", "one", type="Project", status="pausado")])
-    [portrait] = lore.graph.introduce([said("Site", "one", "two")])
-    assert (portrait.created, portrait.entity.type, portrait.entity.status) == (False, "Project", "pausado")
+    [view] = lore.graph.introduce([said("Site", "one", "two")])
+    assert (view.created, view.entity.type, view.entity.status) == (
+        False,
+        "Project",
+        "pausado",
+    )
     assert texts_of(lore, "Site") == ["one", "two"]
-    [portrait] = lore.graph.introduce([said("Site", type="Archive")])
-    assert (portrait.entity.type, portrait.entity.content) == ("Archive", "Site (Archive)")
+    [view] = lore.graph.introduce([said("Site", type="Archive")])
+    assert (view.entity.type, view.entity.content) == ("Archive", "Site (Archive)")
 
 
 def test_without_merging_an_existing_entity_is_left_alone(lore: Lore) -> None:
     lore.graph.introduce([said("Site", "one")])
-    portraits = lore.graph.introduce([said("Site", "two"), said("New")], merge=False)
-    assert [portrait.created for portrait in portraits] == [False, True]
+    views = lore.graph.introduce([said("Site", "two"), said("New")], merge=False)
+    assert [view.created for view in views] == [False, True]
     assert texts_of(lore, "Site") == ["one"]
 
 
@@ -57,7 +61,7 @@ def test_without_merging_an_existing_entity_is_left_alone(lore: Lore) -> None:
 def test_one_bad_item_leaves_nothing_of_the_call(lore: Lore, bad: Subject) -> None:
     with pytest.raises(Invalid):
         lore.graph.introduce([said("First", "one"), bad])
-    assert lore.graph.everything().portraits == ()
+    assert lore.graph.everything().views == ()
 
 
 def test_an_unknown_entity_leaves_nothing_of_the_call(lore: Lore) -> None:
@@ -78,8 +82,8 @@ def test_words_and_meaning_of_the_entity_follow_its_observations(lore: Lore) -> 
 
 
 def test_other_verbs_that_touch_an_observation_repaint_its_entity(lore: Lore) -> None:
-    [portrait] = lore.graph.introduce([said("Site", "painted teal", "on Vercel")])
-    teal, vercel = portrait.observations
+    [view] = lore.graph.introduce([said("Site", "painted teal", "on Vercel")])
+    teal, vercel = view.observations
     lore.revise(Revision(id=teal.id, content="painted crimson"))
     assert entity_words(lore, "teal") == set()
     lore.forget([vercel.id])
@@ -92,24 +96,24 @@ def test_other_verbs_that_touch_an_observation_repaint_its_entity(lore: Lore) ->
 def test_forgetting_an_entity_takes_its_observations_along_and_restoring_brings_them_back(
     lore: Lore, clock: Clock
 ) -> None:
-    [portrait] = lore.graph.introduce([said("Site", "painted teal", "on Vercel")])
-    lore.forget([portrait.observations[1].id])
+    [view] = lore.graph.introduce([said("Site", "painted teal", "on Vercel")])
+    lore.forget([view.observations[1].id])
     clock.sleep(minutes=1)
-    assert lore.forget([portrait.entity.id]) == [portrait.entity.id]
+    assert lore.forget([view.entity.id]) == [view.entity.id]
     assert lore.search(Query(text="teal vercel site")).hits == ()
     lore.graph.introduce([said("Site", "another one")])
     assert texts_of(lore, "Site") == ["another one"]
     lore.forget([lore.graph.named(["Site"])["Site"].id])
-    assert lore.restore([portrait.entity.id]) == [portrait.entity.id]
+    assert lore.restore([view.entity.id]) == [view.entity.id]
     assert texts_of(lore, "Site") == ["painted teal"]
 
 
 def test_a_repetition_is_kept_and_flagged(lore: Lore) -> None:
     lore.graph.introduce([said("Site", "deployed on Vercel with a custom domain")])
-    [portrait] = lore.graph.observe(
+    [view] = lore.graph.observe(
         [said("Site", "deployed on Vercel with custom domain", "cats sleep", "custom domain")]
     )
-    flags = {memory.content: "similar" in memory.flags for memory in portrait.added}
+    flags = {memory.content: "similar" in memory.flags for memory in view.added}
     assert flags == {
         "deployed on Vercel with custom domain": True,
         "cats sleep": False,
@@ -118,17 +122,17 @@ def test_a_repetition_is_kept_and_flagged(lore: Lore) -> None:
 
 
 def test_the_first_observations_of_an_entity_are_never_flagged(lore: Lore) -> None:
-    [portrait] = lore.graph.introduce([said("Site", "the same thing", "the same thing!")])
-    assert [memory.flags for memory in portrait.observations] == [frozenset(), frozenset()]
+    [view] = lore.graph.introduce([said("Site", "the same thing", "the same thing!")])
+    assert [memory.flags for memory in view.observations] == [frozenset(), frozenset()]
 
 
 def test_a_superseded_observation_is_hidden_and_can_be_said_again(lore: Lore) -> None:
-    [portrait] = lore.graph.introduce([said("Site", "on Netlify", "blue")])
-    old = portrait.observations[0]
+    [view] = lore.graph.introduce([said("Site", "on Netlify", "blue")])
+    old = view.observations[0]
     lore.graph.observe([Subject(name="Site", observations=("on Vercel",), supersedes=old.alias)])
     assert texts_of(lore, "Site") == ["blue", "on Vercel"]
     assert entity_words(lore, "netlify") == set()
-    past = lore.graph.past_of(portrait.entity)
+    past = lore.graph.past_of(view.entity)
     assert [memory.content for memory in past] == ["on Netlify", "blue", "on Vercel"]
     assert past[0].superseded_by == past[2].id
     lore.graph.observe([said("Site", "on Netlify")])
@@ -148,24 +152,27 @@ def test_what_cannot_be_superseded_is_named_and_nothing_is_written(lore: Lore) -
 
 
 def test_an_entity_belongs_to_a_namespace_and_its_observations_with_it(lore: Lore) -> None:
-    ada = lore.within("ada")
+    ada = lore.for_namespace("ada")
     lore.graph.introduce([said("Site", "shared fact")])
     ada.graph.introduce([said("Diary", "private fact")])
     ada.graph.observe([said("Site", "ada adds")])
     assert texts_of(lore, "Site") == ["shared fact", "ada adds"]
     assert lore.graph.named(["Diary"]) == {}
-    assert [p.name for p in lore.graph.containing("private").portraits] == []
-    assert [p.name for p in ada.graph.containing("fact").portraits] == ["Site", "Diary"]
+    assert [p.name for p in lore.graph.containing("private").views] == []
+    assert [p.name for p in ada.graph.containing("fact").views] == ["Site", "Diary"]
 
 
 def test_memories_of_other_kinds_stand_in_for_entities(lore: Lore) -> None:
     note = lore.remember(Draft(content="The router is in the cellar."))
     twins = lore.remember_all([Draft(content=f"text {n}", title="Twin") for n in range(2)])
-    assert [p.name for p in lore.graph.containing("router").portraits] == ["The router is in the cellar."]
+    assert [p.name for p in lore.graph.containing("router").views] == ["The router is in the cellar."]
     names = [f"Twin (#{twin.alias})" for twin in twins]
-    assert sorted(p.name for p in lore.graph.containing("twin").portraits) == names
-    assert [p.entity.id for p in lore.graph.opened([names[1]]).portraits] == [twins[1].id]
-    assert {p.entity.id for p in lore.graph.opened(["Twin"]).portraits} == {twin.id for twin in twins}
+    assert sorted(p.name for p in lore.graph.containing("twin").views) == names
+    assert [p.entity.id for p in lore.graph.opened([names[1]]).views] == [twins[1].id]
+    assert {p.entity.id for p in lore.graph.opened(["Twin"]).views} == {twin.id for twin in twins}
     for name in (note.id, "The router is in the cellar."):
-        assert [p.entity.id for p in lore.graph.opened([name]).portraits] == [note.id]
-    assert {p.entity.id for p in lore.graph.everything().portraits} == {note.id, *(twin.id for twin in twins)}
+        assert [p.entity.id for p in lore.graph.opened([name]).views] == [note.id]
+    assert {p.entity.id for p in lore.graph.everything().views} == {
+        note.id,
+        *(twin.id for twin in twins),
+    }

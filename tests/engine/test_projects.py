@@ -33,7 +33,7 @@ def made(folder: Path) -> Path:
 def test_a_search_within_a_project_finds_its_own_and_nobodys(settled: bool, lore: Lore) -> None:
     ours, theirs, nobodys = (keep(lore, "the walrus sleeps", key) for key in (FERRY, TUG, ""))
     if settled:
-        lore.settle()
+        lore.embed_pending()
     assert found(lore, "walrus") == {ours, nobodys}
     assert found(lore, "walrus", Filter(projects=frozenset({FERRY, TUG}))) == {ours, theirs, nobodys}
     assert found(lore, "walrus", Filter()) == {ours, theirs, nobodys}
@@ -41,7 +41,7 @@ def test_a_search_within_a_project_finds_its_own_and_nobodys(settled: bool, lore
 
 def test_meaning_alone_does_not_lead_into_another_project(lore: Lore) -> None:
     ours, _ = (keep(lore, "electrocardiography", key) for key in (FERRY, TUG))
-    lore.settle()
+    lore.embed_pending()
     assert found(lore, "cardiographic") == {ours}
 
 
@@ -51,7 +51,7 @@ def test_links_do_not_lead_into_another_project(policy: str, deep: bool, lore: L
         keep(lore, text, key)
         for text, key in (("the walrus sleeps", FERRY), ("a quiet bay", FERRY), ("an anchor chain", TUG))
     )
-    lore.settle()
+    lore.embed_pending()
     lore.link(
         [Tie(source=seed, target=ours), Tie(source=seed, target=theirs), Tie(source=ours, target=theirs)]
     )
@@ -92,7 +92,7 @@ def test_what_is_written_in_a_project_belongs_to_it_unless_it_is_about_the_user(
 ) -> None:
     folder = made(tmp_path / "ferry")
     git(folder, "remote", "add", "origin", f"https://{FERRY}.git")
-    assert lore.at_work_in(str(folder)).remember(draft).project == project
+    assert lore.in_folder(str(folder)).remember(draft).project == project
 
 
 def test_a_project_that_cannot_be_stored_is_refused(lore: Lore) -> None:
@@ -102,29 +102,31 @@ def test_a_project_that_cannot_be_stored_is_refused(lore: Lore) -> None:
 
 def test_outside_of_a_repository_nothing_belongs_to_a_project(lore: Lore, tmp_path: Path) -> None:
     assert lore.remember(Draft(content="x")).project == ""
-    assert lore.at_work_in(str(tmp_path)).remember(Draft(content="x")).project == ""
-    assert lore.at_work_in("").project == ""
+    assert lore.in_folder(str(tmp_path)).remember(Draft(content="x")).project == ""
+    assert lore.in_folder("").project == ""
 
 
 def test_worktrees_share_what_was_written_and_folders_of_one_name_do_not(lore: Lore, tmp_path: Path) -> None:
     main, other = made(tmp_path / "work" / "ferry"), made(tmp_path / "play" / "ferry")
     git(main, "worktree", "add", str(tmp_path / "elsewhere"))
-    kept = lore.at_work_in(str(main)).remember(Draft(content="the walrus sleeps")).id
+    kept = lore.in_folder(str(main)).remember(Draft(content="the walrus sleeps")).id
 
     def seen_from(folder: Path) -> set[str]:
-        return found(lore, "walrus", Filter(projects=frozenset({lore.at_work_in(str(folder)).project})))
+        return found(lore, "walrus", Filter(projects=frozenset({lore.in_folder(str(folder)).project})))
 
     assert seen_from(tmp_path / "elsewhere") == seen_from(main) == {kept}
     assert seen_from(other) == set()
 
 
 def test_another_reader_is_at_work_in_the_same_project(lore: Lore, tmp_path: Path) -> None:
-    here = lore.at_work_in(str(made(tmp_path / "ferry")))
-    assert here.within("anna", "typed", "me").remember(Draft(content="x")).project == str(tmp_path / "ferry")
+    here = lore.in_folder(str(made(tmp_path / "ferry")))
+    assert here.for_namespace("anna", "typed", "me").remember(Draft(content="x")).project == str(
+        tmp_path / "ferry"
+    )
 
 
 def test_what_a_session_taught_belongs_to_its_project(lore: Lore, tmp_path: Path) -> None:
-    here = lore.at_work_in(str(made(tmp_path / "ferry")))
+    here = lore.in_folder(str(made(tmp_path / "ferry")))
     lesson = Lesson(text="Walruses need ice.", relation="learned_in", score=7.0)
     reflected = here.reflect(Reflection(session="s", title="t", account="What we did.", lessons=(lesson,)))
     note = here.look_at(reflected.learned[0].id).memory
@@ -137,7 +139,7 @@ def call(lore: Lore, surface: str, tool: str, **arguments: object) -> str:
 
 
 def test_dialects_write_into_the_project_and_search_all_of_them(lore: Lore, tmp_path: Path) -> None:
-    ferry, tug = (lore.at_work_in(str(made(tmp_path / name))) for name in ("ferry", "tug"))
+    ferry, tug = (lore.in_folder(str(made(tmp_path / name))) for name in ("ferry", "tug"))
     call(ferry, "typed", "memory_save", content="The walrus sleeps on the ice.", memory_type="event")
     call(ferry, "typed", "memory_save", content="Anna prefers tea.", memory_type="preference")
     call(ferry, "tree", "store", content="A lighthouse stands on the cliff.")

@@ -82,11 +82,11 @@ def test_a_note_that_was_given_up_earlier_in_the_call_is_not_found(lore: Lore) -
 
 
 def test_nobody_rates_what_is_out_of_sight(lore: Lore) -> None:
-    hers = keep(lore.within("ada"))
-    assert lore.within("bob").rate([Rating(id=hers, useful=False, confidence=1)]).refused == (
+    hers = keep(lore.for_namespace("ada"))
+    assert lore.for_namespace("bob").rate([Rating(id=hers, useful=False, confidence=1)]).refused == (
         (hers, "not found"),
     )
-    assert lore.within("ada").look_at(hers).memory.score == 5.0
+    assert lore.for_namespace("ada").look_at(hers).memory.score == 5.0
 
 
 def test_a_rating_is_no_use(lore: Lore, clock: Clock) -> None:

@@ -94,12 +94,12 @@ def test_an_unknown_memory_cannot_be_read(id: str, lore: Lore) -> None:
 
 
 def test_anothers_memory_cannot_be_read(lore: Lore) -> None:
-    id = keep(lore.within("theirs"), "secret")
-    for ask in (lore.within("mine").read, lore.within("mine").explore, lore.read):
+    id = keep(lore.for_namespace("theirs"), "secret")
+    for ask in (lore.for_namespace("mine").read, lore.for_namespace("mine").explore, lore.read):
         with pytest.raises(NotFound):
             ask(id)
-    assert lore.within("mine").ids_like(id[:8]) == []
-    assert lore.within("theirs").ids_like(id[:8]) == [id]
+    assert lore.for_namespace("mine").ids_like(id[:8]) == []
+    assert lore.for_namespace("theirs").ids_like(id[:8]) == [id]
 
 
 def test_roots_come_the_most_relevant_first(lore: Lore) -> None:

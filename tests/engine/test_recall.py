@@ -11,7 +11,7 @@ from lore.ranking.policy import REFERENCE
 
 
 def keep(lore: Lore, content: str, type: str = "fact", importance: float = 0.5) -> str:
-    return lore.remember(Draft(content=content, type=type, importance=importance, at_once=True)).id
+    return lore.remember(Draft(content=content, type=type, importance=importance, embed_now=True)).id
 
 
 def ids_of(answer: Answer) -> list[str]:

@@ -61,7 +61,7 @@ def test_a_second_reflection_changes_nothing_and_tells_of_the_first(lore: Lore, 
 
 def test_what_is_known_already_is_tied_but_not_kept_twice(lore: Lore) -> None:
     known = lore.remember(
-        Draft(content="Check before you insert", title="Check before you insert", at_once=True)
+        Draft(content="Check before you insert", title="Check before you insert", embed_now=True)
     )
     kept = lore.reflect(reflection(lesson("Check before you insert"), lesson("A lesson"), lesson("A lesson")))
     assert [item.outcome for item in kept.learned] == ["duplicate", "inserted", "duplicate"]
@@ -102,6 +102,6 @@ def test_a_reflection_that_cannot_be_kept_leaves_nothing(lore: Lore, wrong: Refl
 
 
 def test_sessions_of_others_are_out_of_sight(lore: Lore) -> None:
-    lore.within("ada").reflect(reflection())
-    assert lore.within("bob").sessions() == []
-    assert not lore.within("bob").reflect(reflection()).again
+    lore.for_namespace("ada").reflect(reflection())
+    assert lore.for_namespace("bob").sessions() == []
+    assert not lore.for_namespace("bob").reflect(reflection()).again

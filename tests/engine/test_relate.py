@@ -84,8 +84,8 @@ def test_what_was_taken_away_is_no_history(three: Lore) -> None:
 
 
 def test_only_relations_can_be_ended(three: Lore) -> None:
-    [portrait] = three.graph.introduce([Subject(name="D", observations=("fact",))])
-    [place] = three.look_at(portrait.observations[0].id).links
+    [view] = three.graph.introduce([Subject(name="D", observations=("fact",))])
+    [place] = three.look_at(view.observations[0].id).links
     with pytest.raises(NotFound):
         three.graph.end(place.alias)
     with pytest.raises(NotFound):
@@ -96,24 +96,24 @@ def test_an_implied_end_is_shown_to_nobody_until_it_is_introduced(lore: Lore, cl
     lore.graph.relate([tie("Ghost", "House")], imply=True)
     assert bonds(lore) == [("Ghost", "uses", "House")]
     clock.sleep(minutes=1)
-    assert lore.graph.everything().portraits == ()
+    assert lore.graph.everything().views == ()
     lore.graph.introduce([Subject(name="House")])
     nodes = lore.graph.opened(["House", "Ghost"])
-    assert [portrait.name for portrait in nodes.portraits] == ["House"]
+    assert [view.name for view in nodes.views] == ["House"]
     assert [(bond.source, bond.target) for bond in nodes.bonds] == [("Ghost", "House")]
     clock.sleep(minutes=1)
     [ghost] = lore.graph.introduce([Subject(name="Ghost")], merge=False)
     assert ghost.created
-    assert [portrait.name for portrait in lore.graph.everything().portraits] == ["House", "Ghost"]
+    assert [view.name for view in lore.graph.everything().views] == ["House", "Ghost"]
 
 
 def test_a_relation_whose_end_goes_while_the_graph_is_read_is_left_out(three: Lore) -> None:
     """Between two reads of one call another client may delete an entity."""
     three.graph.relate([tie("A", "B"), tie("A", "C")])
     nodes = three.graph.everything()
-    [gone] = [portrait.entity.id for portrait in nodes.portraits if portrait.name == "B"]
+    [gone] = [view.entity.id for view in nodes.views if view.name == "B"]
     three.forget([gone])
     reader = three.store.reader(three.namespace)
-    named = [portrait for portrait in nodes.portraits if portrait.name == "A"]
+    named = [view for view in nodes.views if view.name == "A"]
     kept = named_bonds([bond.link for bond in nodes.bonds], named, reader)
     assert [(bond.source, bond.target) for bond in kept] == [("A", "C")]

@@ -73,7 +73,7 @@ def test_a_memory_is_found_by_its_words_at_once(lore: Lore) -> None:
 
 
 def test_a_memory_that_must_be_found_by_meaning_at_once_is(lore: Lore) -> None:
-    lore.remember(Draft(content="The walrus sleeps.", at_once=True))
+    lore.remember(Draft(content="The walrus sleeps.", embed_now=True))
     assert (lore.status().embedded, lore.status().pending) == (1, 0)
 
 
@@ -127,25 +127,25 @@ def test_a_forgotten_parent_is_refused(lore: Lore) -> None:
 
 
 def test_a_parent_of_another_namespace_is_refused(lore: Lore) -> None:
-    parent = lore.within("theirs").remember(Draft(content="parent"))
+    parent = lore.for_namespace("theirs").remember(Draft(content="parent"))
     with pytest.raises(NotFound, match="unknown parent"):
-        lore.within("mine").remember(Draft(content="child", parent=parent.id))
+        lore.for_namespace("mine").remember(Draft(content="child", parent=parent.id))
 
 
 def test_a_memory_finds_a_home_below_the_most_similar_root(lore: Lore) -> None:
     [_, sea] = lore.remember_all([Draft(content="birds of the forest"), Draft(content="fish of the sea")])
-    lore.settle()
-    child = lore.remember(Draft(content="more fish of the sea", home_above=0.5))
+    lore.embed_pending()
+    child = lore.remember(Draft(content="more fish of the sea", auto_parent_above=0.5))
     assert lore.look_at(child.id).parent == sea.id
 
 
 def test_a_home_that_is_forgotten_meanwhile_leaves_a_root(lore: Lore) -> None:
-    home = lore.remember(Draft(content="fish of the sea", at_once=True))
+    home = lore.remember(Draft(content="fish of the sea", embed_now=True))
     assert isinstance(lore.store, SqliteStore)
-    turns = lore.store._connections._turns
+    turns = lore.store._connections._group_commit
     with ThreadPoolExecutor(1) as pool:
         with lore.store.transaction(lore.namespace, Cause(verb="forget"), 1.0) as writer:
-            storing = pool.submit(lore.remember, Draft(content="more fish of the sea", home_above=0.5))
+            storing = pool.submit(lore.remember, Draft(content="more fish of the sea", auto_parent_above=0.5))
             until(lambda: turns._in_line == 1)  # it has found its home, and waits to be written
             writer.put([replace(home, forgotten_at=1.0)])
         assert storing.result(30).depth == 0
@@ -153,27 +153,27 @@ def test_a_home_that_is_forgotten_meanwhile_leaves_a_root(lore: Lore) -> None:
 
 def test_a_memory_unlike_all_roots_becomes_one(lore: Lore) -> None:
     lore.remember(Draft(content="birds of the forest"))
-    lore.settle()
-    assert lore.remember(Draft(content="quarterly tax return", home_above=0.5)).depth == 0
+    lore.embed_pending()
+    assert lore.remember(Draft(content="quarterly tax return", auto_parent_above=0.5)).depth == 0
 
 
 def test_a_home_is_a_root_of_the_same_kind(lore: Lore) -> None:
     lore.remember(Draft(content="fish of the sea", kind="turn"))
     root = lore.remember(Draft(content="birds"))
     lore.remember(Draft(content="fish of the sea", parent=root.id))
-    lore.settle()
-    assert lore.remember(Draft(content="fish of the sea", home_above=0.5)).depth == 0
+    lore.embed_pending()
+    assert lore.remember(Draft(content="fish of the sea", auto_parent_above=0.5)).depth == 0
 
 
 def test_a_given_parent_goes_before_a_similar_root(lore: Lore) -> None:
     [given, _] = lore.remember_all([Draft(content="birds"), Draft(content="fish of the sea")])
-    lore.settle()
-    child = lore.remember(Draft(content="fish of the sea", parent=given.id, home_above=0.1))
+    lore.embed_pending()
+    child = lore.remember(Draft(content="fish of the sea", parent=given.id, auto_parent_above=0.1))
     assert lore.look_at(child.id).parent == given.id
 
 
 def test_the_journal_tells_who_remembered_through_which_surface(lore: Lore) -> None:
-    memory = lore.within("mine", surface="mcp", actor="agent7").remember(Draft(content="x"))
-    [entry] = lore.within("mine").history(memory.id)
+    memory = lore.for_namespace("mine", surface="mcp", actor="agent7").remember(Draft(content="x"))
+    [entry] = lore.for_namespace("mine").history(memory.id)
     assert (entry.cause.verb, entry.cause.surface, entry.cause.actor) == ("remember", "mcp", "agent7")
     assert memory.namespace == "mine"

@@ -40,7 +40,7 @@ def test_an_empty_text_may_take_a_title_away(lore: Lore) -> None:
 
 def test_the_new_words_are_found_at_once_and_the_old_ones_no_longer(lore: Lore) -> None:
     memory = lore.remember(Draft(content="walrus"))
-    lore.settle()
+    lore.embed_pending()
     lore.revise(Revision(id=memory.id, content="penguin"))
     assert [hit.memory.id for hit in lore.search(Query(text="penguin")).hits] == [memory.id]
     assert lore.search(Query(text="walrus")).hits == ()
@@ -49,9 +49,9 @@ def test_the_new_words_are_found_at_once_and_the_old_ones_no_longer(lore: Lore) 
 
 def test_meaning_follows_soon_after(lore: Lore) -> None:
     memory = lore.remember(Draft(content="walrus"))
-    lore.settle()
+    lore.embed_pending()
     lore.revise(Revision(id=memory.id, content="penguin"))
-    lore.settle()
+    lore.embed_pending()
     [hit] = lore.search(Query(text="penguin")).hits
     assert hit.evidence["meaning"].strength > 0.5
     assert lore.status().pending == 0
@@ -91,11 +91,11 @@ def test_an_unknown_memory_cannot_be_revised(id: str, lore: Lore) -> None:
 def test_neither_a_forgotten_memory_nor_anothers_can_be_revised(lore: Lore) -> None:
     gone = lore.remember(Draft(content="gone"))
     lore.forget([gone.id])
-    theirs = lore.within("theirs").remember(Draft(content="theirs"))
+    theirs = lore.for_namespace("theirs").remember(Draft(content="theirs"))
     for id in (gone.id, theirs.id):
         with pytest.raises(NotFound):
-            lore.within("mine").revise(Revision(id=id, content="mine now"))
-    assert lore.within("theirs").look_at(theirs.id).memory == theirs
+            lore.for_namespace("mine").revise(Revision(id=id, content="mine now"))
+    assert lore.for_namespace("theirs").look_at(theirs.id).memory == theirs
 
 
 @pytest.mark.parametrize("reason", ["\0", "\ud800", "x" * 50_001])

@@ -40,7 +40,7 @@ def supersede(lore: Lore, old: str, new: str) -> None:
 def test_the_memory_that_fits_best_comes_first(lore: Lore) -> None:
     keep(lore, "the penguin swims in the cold sea")
     best = keep(lore, "the walrus sleeps on the ice")
-    lore.settle()
+    lore.embed_pending()
     answer = lore.search(Query(text="where does the walrus sleep?"))
     assert ids_of(answer)[0] == best
     assert [hit.score for hit in answer.hits] == sorted((hit.score for hit in answer.hits), reverse=True)
@@ -50,7 +50,7 @@ def test_meaning_finds_what_shares_no_word(lore: Lore) -> None:
     id = keep(lore, "electrocardiography")
     keep(lore, "quarterly tax return")
     assert found(lore, "cardiographic") == []
-    lore.settle()
+    lore.embed_pending()
     assert found(lore, "cardiographic")[0] == id
 
 
@@ -74,13 +74,13 @@ FILTERS: dict[str, Filter] = {
 @pytest.mark.parametrize("where", FILTERS.values(), ids=FILTERS)
 @pytest.mark.parametrize("settled", [True, False], ids=["by meaning too", "by words"])
 def test_a_search_finds_only_what_passes_the_filter(where: Filter, settled: bool, lore: Lore) -> None:
-    mine = lore.within("mine")
+    mine = lore.for_namespace("mine")
     keep(lore, "walrus")
     wanted = mine.remember(
         Draft(content="walrus", kind="turn", type="fact", session="s1", source="chat", source_type="told")
     )
     if settled:
-        lore.settle()
+        lore.embed_pending()
     assert found(mine, "walrus", where) == [wanted.id]
     assert len(found(mine, "walrus")) == 2
 
@@ -98,17 +98,17 @@ def test_a_search_may_be_bounded_in_time_and_place(lore: Lore, clock: Clock) -> 
 
 def test_a_reader_finds_its_own_and_the_shared_never_anothers(lore: Lore) -> None:
     shared = keep(lore, "walrus")
-    mine, theirs = (keep(lore.within(name), "walrus") for name in ("mine", "theirs"))
-    lore.settle()
-    assert set(found(lore.within("mine"), "walrus")) == {shared, mine}
-    assert set(found(lore.within("theirs"), "walrus")) == {shared, theirs}
+    mine, theirs = (keep(lore.for_namespace(name), "walrus") for name in ("mine", "theirs"))
+    lore.embed_pending()
+    assert set(found(lore.for_namespace("mine"), "walrus")) == {shared, mine}
+    assert set(found(lore.for_namespace("theirs"), "walrus")) == {shared, theirs}
     assert found(lore, "walrus") == [shared]
-    assert found(lore.within("mine"), "", Filter(ids=(theirs,))) == []
+    assert found(lore.for_namespace("mine"), "", Filter(ids=(theirs,))) == []
 
 
 def test_a_superseded_memory_is_hidden_unless_asked_for(lore: Lore) -> None:
     old, new = keep(lore, "walrus in the north"), keep(lore, "walrus in the south")
-    lore.settle()
+    lore.embed_pending()
     supersede(lore, old, new)
     assert found(lore, "walrus") == [new]
     assert set(found(lore, "walrus", Filter(superseded=True))) == {old, new}
@@ -119,7 +119,7 @@ def test_a_superseded_memory_is_hidden_unless_asked_for(lore: Lore) -> None:
 def test_a_conversation_is_no_hit_beside_its_turns(lore: Lore) -> None:
     talk = lore.remember(Draft(content="walrus and ice", kind="session", session="s1")).id
     said = lore.remember(Draft(content="the walrus sleeps", kind="turn", session="s1")).id
-    lore.settle()
+    lore.embed_pending()
     assert found(lore, "walrus") == [said]
     assert found(lore, "walrus", Filter(kinds=frozenset({"session"}))) == [talk]
     by_formula = replace(lore, policies=REFERENCE)
@@ -142,7 +142,7 @@ def test_a_conversation_of_which_only_noise_was_found_is_a_hit(lore: Lore) -> No
     keep(lore, "penguin")
     walrus = lore.remember(Draft(content="walrus and ice", kind="session", session="s1")).id
     lore.remember(Draft(content="quarterly tax return", kind="turn", session="s1"))
-    lore.settle()
+    lore.embed_pending()
     assert found(lore, "walrus") == [walrus]
 
 
@@ -157,14 +157,14 @@ def test_a_turn_of_no_conversation_hides_none(lore: Lore) -> None:
 
 def test_a_refinement_considers_exactly_the_memories_it_names(lore: Lore) -> None:
     first, second, _ = (keep(lore, f"walrus of the {region}") for region in ("north", "south", "east"))
-    lore.settle()
+    lore.embed_pending()
     assert found(lore, "walrus south", Filter(ids=(first, second, "nowhere"))) == [second, first]
 
 
 def test_a_refinement_honours_the_rest_of_the_filter(lore: Lore) -> None:
     note = keep(lore, "walrus")
     turn = lore.remember(Draft(content="walrus", kind="turn")).id
-    lore.settle()
+    lore.embed_pending()
     assert found(lore, "walrus", Filter(ids=(note, turn), kinds=frozenset({"turn"}))) == [turn]
 
 
@@ -185,7 +185,7 @@ def test_the_newest_value_comes_first_and_says_why(lore: Lore, clock: Clock) -> 
     for name in names:
         kept.append(keep(lore, f"The build server is called {name}"))
         clock.sleep(days=1)
-    lore.settle()
+    lore.embed_pending()
     answer = lore.search(Query(text="what is the build server called?"))
     assert ids_of(answer)[:3] == kept[::-1]
     for hit in answer.hits:
@@ -200,7 +200,7 @@ def test_a_memory_stands_for_the_turn_that_says_the_same_in_every_policy(lore: L
     told = "Ines says the release branch is cut every second Thursday, as before. Fine with me."
     turn = lore.remember(Draft(content=told, kind="turn")).id
     other = keep(lore, "The release is announced by mail")
-    lore.settle()
+    lore.embed_pending()
     for policy in POLICIES:
         answer = lore.search(Query(text="when is the release branch cut?", policy=policy))
         assert ids_of(answer)[0] == fact, policy
@@ -213,7 +213,7 @@ def test_a_memory_stands_for_the_turn_that_says_the_same_in_every_policy(lore: L
 def test_a_turn_that_asks_the_same_moves_down_and_says_why(lore: Lore) -> None:
     again = lore.remember(Draft(content="When is the release branch cut?", kind="turn", type="user")).id
     told = lore.remember(Draft(content="The branch of the release is made on Thursdays.", kind="turn")).id
-    lore.settle()
+    lore.embed_pending()
     answer = lore.search(Query(text="when is the release branch cut?"))
     assert ids_of(answer) == [told, again]
     last = answer.hits[-1]
@@ -235,7 +235,7 @@ def test_a_deep_search_finds_what_is_linked_although_it_shares_no_words(lore: Lo
     texts = ("walrus", "xylophone", "quartz", "zeppelin")
     walrus, friend, further, stranger = (keep(lore, text) for text in texts)
     lore.link([Tie(source=friend, target=walrus), Tie(source=friend, target=further, kind="relation")])
-    lore.settle()
+    lore.embed_pending()
     assert found(lore, "walrus") == [walrus]
     answer = lore.search(Query(text="walrus", deep=True))
     assert ids_of(answer) == [walrus, friend, further]
@@ -246,7 +246,7 @@ def test_a_deep_search_finds_what_is_linked_although_it_shares_no_words(lore: Lo
 def test_a_deep_search_without_links_equals_a_plain_one(lore: Lore) -> None:
     for text in ("walrus", "walrus and penguin", "penguin"):
         keep(lore, text)
-    lore.settle()
+    lore.embed_pending()
     plain = lore.search(Query(text="walrus", counted=False))
     assert ids_of(lore.search(Query(text="walrus", deep=True))) == ids_of(plain)
 
@@ -254,7 +254,7 @@ def test_a_deep_search_without_links_equals_a_plain_one(lore: Lore) -> None:
 def test_a_deep_search_keeps_to_the_filter_the_limit_and_the_threshold(lore: Lore) -> None:
     walrus, friend = keep(lore, "walrus"), lore.remember(Draft(content="xylophone", kind="turn")).id
     lore.link([Tie(source=walrus, target=friend, weight=0.1)])
-    lore.settle()
+    lore.embed_pending()
     deep = Query(text="walrus", deep=True)
     assert ids_of(lore.search(deep)) == [walrus, friend]
     assert ids_of(lore.search(replace(deep, where=Filter(kinds=frozenset({"note"}))))) == [walrus]
@@ -270,7 +270,7 @@ def test_a_deep_search_does_not_walk_to_the_forgotten_or_outdated(lore: Lore) ->
     lore.link([Tie(source=walrus, target=gone), Tie(source=walrus, target=old)])
     lore.forget([gone])
     supersede(lore, old, walrus)
-    lore.settle()
+    lore.embed_pending()
     assert ids_of(lore.search(Query(text="walrus", deep=True))) == [walrus]
 
 
@@ -319,7 +319,7 @@ def test_every_score_explains_itself(policy: str, deep: bool, lore: Lore, clock:
     walrus, friend = keep(lore, "walrus"), keep(lore, "xylophone")
     keep(lore, "walrus and penguin")
     lore.link([Tie(source=walrus, target=friend)])
-    lore.settle()
+    lore.embed_pending()
     clock.sleep(days=3)
     answer = lore.search(Query(text="walrus", policy=policy, deep=deep))
     assert len(answer.hits) >= 2
@@ -335,7 +335,7 @@ def test_every_score_explains_itself(policy: str, deep: bool, lore: Lore, clock:
 def test_every_score_of_a_formula_explains_itself(policy: str, lore: Lore, clock: Clock) -> None:
     keep(lore, "walrus")
     keep(lore, "walrus and penguin")
-    lore.settle()
+    lore.embed_pending()
     clock.sleep(days=3)
     answer = replace(lore, policies=REFERENCE).search(Query(text="walrus", policy=policy))
     assert len(answer.hits) == 2
@@ -350,7 +350,7 @@ READ_LATELY = 12
 @pytest.mark.parametrize("policy", POLICIES)
 def test_what_was_read_lately_does_not_outrank_a_clear_match(policy: str, lore: Lore) -> None:
     incidents = [keep(lore, f"Incident INC-{4700 + number}: the login page failed") for number in range(20)]
-    lore.settle()
+    lore.embed_pending()
     for id in incidents[:READ_LATELY]:
         for _ in range(5):
             lore.read(id)
@@ -373,14 +373,14 @@ def test_an_exact_identifier_comes_first(policy: str, question: str, text: str, 
         keep(lore, f"Incident INC-{4712 + number}: error E{4000 + number} in src/queue/retry{number}.py")
         keep(lore, f"what does parse_config{number} do? error INC, src, queue, retry, py, parse, config")
     wanted = keep(lore, text)
-    lore.settle()
+    lore.embed_pending()
     assert found(lore, question)[0] == wanted
 
 
 def test_a_store_that_knows_nothing_says_so(lore: Lore) -> None:
     for text in ("the walrus sleeps on the ice", "the penguin swims in the cold sea"):
         keep(lore, text)
-    lore.settle()
+    lore.embed_pending()
     answer = lore.search(Query(text="What is the capital of Mongolia?"))
     assert answer.hits == ()
     assert answer.hidden == 2
@@ -397,7 +397,7 @@ def test_other_projects_come_last_and_only_where_they_clearly_match(lore: Lore) 
     here = belonging("ours", "the walrus sleeps on the ice near the station")
     there = belonging("theirs", "the walrus sleeps on the ice")
     belonging("theirs", "the penguin and the walrus met")
-    lore.settle()
+    lore.embed_pending()
     query = Query(text="where does the walrus sleep on the ice?", counted=False)
     answer = replace(lore, project="ours").search(query)
     assert ids_of(answer) == [here, there]
@@ -408,7 +408,7 @@ def test_other_projects_come_last_and_only_where_they_clearly_match(lore: Lore) 
 
 def test_the_scored_dialect_fades_with_disuse(lore: Lore, clock: Clock) -> None:
     id = keep(lore, "walrus")
-    lore.settle()
+    lore.embed_pending()
     query = Query(text="walrus", policy="scored", counted=False)
     by_formula = replace(lore, policies=REFERENCE)
     [fresh] = by_formula.search(query).hits
@@ -427,7 +427,7 @@ def test_the_tree_formula_shows_the_best_of_each_tree(lore: Lore) -> None:
     root = keep(lore, "sea mammals")
     best, _ = keep(lore, "walrus", root), keep(lore, "walrus and many other animals of the sea", root)
     other = keep(lore, "walrus tusk carving")
-    lore.settle()
+    lore.embed_pending()
     query, by_formula = Query(text="walrus", policy="tree"), replace(lore, policies=REFERENCE)
     assert set(ids_of(by_formula.search(query))) == {best, other}
     assert len(by_formula.search(replace(query, where=Filter(under=root))).hits) == 2
@@ -437,7 +437,7 @@ def test_the_tree_formula_shows_the_best_of_each_tree(lore: Lore) -> None:
 def test_the_tree_formula_hides_trifles_after_a_week_and_says_so(lore: Lore, clock: Clock) -> None:
     lore = replace(lore, policies=REFERENCE)
     trifle = keep(lore, "walrus", importance=0.1)
-    lore.settle()
+    lore.embed_pending()
     query = Query(text="walrus", policy="tree", counted=False)
     clock.sleep(days=6)
     assert ids_of(lore.search(query)) == [trifle]
@@ -482,7 +482,7 @@ def test_a_search_for_ids_only_is_no_use(query: Query, lore: Lore) -> None:
 
 def test_a_search_never_changes_what_is_known(lore: Lore, clock: Clock) -> None:
     id = keep(lore, "walrus")
-    lore.settle()
+    lore.embed_pending()
     before = lore.look_at(id).memory
     clock.sleep(days=1)
     lore.search(Query(text="walrus"))
@@ -499,7 +499,7 @@ def test_an_empty_store_says_so(lore: Lore) -> None:
 
 def test_a_search_without_a_match_says_so(lore: Lore) -> None:
     keep(lore, "penguin")
-    lore.settle()
+    lore.embed_pending()
     answer = lore.search(Query(text="zzz", policy="scored", where=Filter(kinds=frozenset({"turn"}))))
     assert answer.notes() == ("Nothing matched; there is 1 memory to search.",)
 
@@ -509,7 +509,7 @@ def test_memories_that_wait_for_their_vectors_are_told(lore: Lore) -> None:
     keep(lore, "walrus of the south")
     waiting = "There are 2 memories not embedded yet; by words they are found already."
     assert lore.search(Query(text="walrus")).notes() == (waiting,)
-    lore.settle()
+    lore.embed_pending()
     assert lore.search(Query(text="walrus")).notes() == ()
 
 

@@ -12,7 +12,7 @@ def say(lore: Lore, content: str, session: str = "") -> str:
 
 
 def hits(lore: Lore, text: str, limit: int = 10) -> dict[str, Hit]:
-    lore.settle()
+    lore.embed_pending()
     return {hit.memory.id: hit for hit in lore.search(Query(text=text, limit=limit, counted=False)).hits}
 
 

@@ -6,7 +6,7 @@ from lore import Draft, Duplicate, Filter, Invalid, Lore
 
 
 def keep(lore: Lore, content: str, title: str = "") -> str:
-    return lore.remember(Draft(content=content, title=title, at_once=True)).id
+    return lore.remember(Draft(content=content, title=title, embed_now=True)).id
 
 
 def test_the_most_alike_comes_first_with_both_strengths(lore: Lore) -> None:
@@ -42,7 +42,7 @@ def test_a_title_that_must_be_unique_is_refused_twice_but_free_once_forgotten(lo
     with pytest.raises(Duplicate) as refused:
         lore.remember(Draft(content="two", title="Same", unique_title=True))
     assert refused.value.existing == first.id
-    lore.within("ada").remember(Draft(content="hers", title="Same", unique_title=True))
+    lore.for_namespace("ada").remember(Draft(content="hers", title="Same", unique_title=True))
     lore.remember(Draft(content="an entity may share it", title="Same", kind="entity", unique_title=True))
     lore.forget([first.id])
     assert lore.remember(Draft(content="three", title="Same", unique_title=True)).title == "Same"

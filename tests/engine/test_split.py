@@ -112,8 +112,8 @@ def large(lore: Lore) -> Lore:
 
 
 def texts_of(lore: Lore, name: str) -> list[str]:
-    [portrait] = lore.graph.opened([name]).portraits
-    return [memory.content for memory in portrait.observations]
+    [view] = lore.graph.opened([name]).views
+    return [memory.content for memory in view.observations]
 
 
 @pytest.mark.parametrize(
@@ -174,18 +174,18 @@ def test_how_much_is_too_much_depends_on_the_type(lore: Lore, type: str, enough:
 
 
 def test_a_split_moves_the_observations_as_they_are(large: Lore) -> None:
-    before = {memory.content: memory for memory in large.graph.opened(["Big"]).portraits[0].observations}
+    before = {memory.content: memory for memory in large.graph.opened(["Big"]).views[0].observations}
     done = large.graph.split("Big", [Part(name="Big - Cats", type="Sesion", observations=CATS)])
     assert (done.moved, done.relations, done.remaining) == (9, 2, 9)
     assert texts_of(large, "Big") == list(DEPLOYS)
-    [cats] = large.graph.opened(["Big - Cats"]).portraits
+    [cats] = large.graph.opened(["Big - Cats"]).views
     assert {m.id for m in cats.observations} == {before[text].id for text in CATS}
     bonds = large.graph.everything().bonds
     assert [(b.source, b.link.type, b.target) for b in bonds] == [
         ("Big", "contiene", "Big - Cats"),
         ("Big - Cats", "parte_de", "Big"),
     ]
-    assert large.graph.associate("cats fish")[0].portrait.name == "Big - Cats"
+    assert large.graph.search("cats fish")[0].view.name == "Big - Cats"
     assert "cats" not in large.graph.named(["Big"])["Big"].context
 
 
@@ -217,7 +217,7 @@ def test_a_split_that_cannot_be_done_whole_is_not_done_at_all(
     with pytest.raises((Invalid, NotFound), match=message):
         large.graph.split("Big", wanted, parent)
     assert texts_of(large, "Big") == [*DEPLOYS, *CATS]
-    assert [p.name for p in large.graph.everything().portraits] == ["Big"]
+    assert [p.name for p in large.graph.everything().views] == ["Big"]
 
 
 def test_repetitions_are_found_by_meaning_and_by_containment(lore: Lore) -> None:
@@ -247,9 +247,9 @@ def test_the_audit_changes_nothing_and_names_what_wants_attention(large: Lore, c
     changed = large.changed_at
     audit = large.graph.audit(90)
     assert (audit.entities, audit.observations) == (4, 21)
-    assert [split.portrait.name for split in audit.splits] == ["Big"]
-    assert [portrait.name for portrait in audit.large] == ["Big"]
-    assert [(stale.portrait.name, int(stale.days)) for stale in audit.stale] == [("Old", 100)]
+    assert [split.view.name for split in audit.splits] == ["Big"]
+    assert [view.name for view in audit.large] == ["Big"]
+    assert [(stale.view.name, int(stale.days)) for stale in audit.stale] == [("Old", 100)]
     assert [memory.content for _, memory in audit.flagged] == ["dusty indeed"]
     assert large.changed_at == changed
     assert large.graph.audit(101).stale == ()

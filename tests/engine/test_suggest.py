@@ -15,7 +15,7 @@ ALIKE = "the Walrus Project ships in June with config.py"
 
 
 def keep(lore: Lore, content: str) -> str:
-    return lore.remember(Draft(content=content, at_once=True)).id
+    return lore.remember(Draft(content=content, embed_now=True)).id
 
 
 def recommended(lore: Lore, id: str, limit: int = 10) -> list[str]:
@@ -43,7 +43,7 @@ def test_the_four_signals_are_told_and_weighed(lore: Lore, clock: Clock) -> None
 
 def test_what_is_linked_forgotten_or_out_of_sight_is_not_recommended(lore: Lore) -> None:
     source, there, back, gone = (keep(lore, f"{WALRUS} {n}") for n in range(4))
-    keep(lore.within("ada"), f"{WALRUS} private")
+    keep(lore.for_namespace("ada"), f"{WALRUS} private")
     lore.link([Tie(source=source, target=there), Tie(source=back, target=source)])
     lore.forget([gone])
     left = keep(lore, f"{WALRUS} left")
@@ -151,19 +151,19 @@ def test_what_nobody_judges_expires(lore: Lore, clock: Clock) -> None:
 
 
 def test_a_sweep_respects_namespaces(lore: Lore) -> None:
-    keep(lore.within("ada"), WALRUS)
-    keep(lore.within("bob"), ALIKE)
-    assert [swept_by(lore.within(name)).suggested for name in ("ada", "bob", "shared")] == [0, 0, 0]
+    keep(lore.for_namespace("ada"), WALRUS)
+    keep(lore.for_namespace("bob"), ALIKE)
+    assert [swept_by(lore.for_namespace(name)).suggested for name in ("ada", "bob", "shared")] == [0, 0, 0]
     keep(lore, f"{WALRUS} shared")
-    assert swept_by(lore.within("ada")).suggested == 1
-    assert lore.within("bob").suggestions(10) == []
+    assert swept_by(lore.for_namespace("ada")).suggested == 1
+    assert lore.for_namespace("bob").suggestions(10) == []
 
 
 def test_a_sweep_leaves_alone_what_has_no_vector_yet(lore: Lore) -> None:
     keep(lore, WALRUS)
     lore.remember(Draft(content=ALIKE))
     assert (swept_by(lore).scanned, lore.count_suggestions()) == (1, 0)
-    lore.settle()
+    lore.embed_pending()
     assert swept_by(lore).suggested == 1
 
 
@@ -213,7 +213,7 @@ def test_sweeps_can_be_turned_off(lore: Lore) -> None:
 
 
 def test_each_namespace_in_use_is_swept(lore: Lore) -> None:
-    other = lore.within("other")
+    other = lore.for_namespace("other")
     for reader in (lore, other):
         keep(reader, WALRUS), keep(reader, ALIKE)
     lore.background.sweep_on()

@@ -8,7 +8,7 @@ from lore.model import Filter
 
 
 def keep(lore: Lore, content: str, parent: str | None = None) -> str:
-    return lore.remember(Draft(content=content, parent=parent, at_once=True)).id
+    return lore.remember(Draft(content=content, parent=parent, embed_now=True)).id
 
 
 def found(lore: Lore, text: str, history: bool = False) -> set[str]:
@@ -44,7 +44,7 @@ def test_doing_it_again_changes_nothing(lore: Lore, clock: Clock) -> None:
 def test_what_cannot_take_the_place_is_refused_and_nothing_changes(lore: Lore) -> None:
     old, new, newest = (keep(lore, f"the gate is {colour}") for colour in ("green", "blue", "red"))
     below = keep(lore, "the gate creaks", old)
-    hers = keep(lore.within("ada"), "the gate is mine")
+    hers = keep(lore.for_namespace("ada"), "the gate is mine")
     for one, other, complaint in (
         (old, old, "cannot replace itself"),
         (old, below, "hangs below"),
@@ -52,7 +52,7 @@ def test_what_cannot_take_the_place_is_refused_and_nothing_changes(lore: Lore) -
         with pytest.raises(Invalid, match=complaint):
             lore.supersede(one, other)
     with pytest.raises(Invalid, match="is shared"):
-        lore.within("ada").supersede(old, hers)
+        lore.for_namespace("ada").supersede(old, hers)
     with pytest.raises(NotFound, match="unknown memory nothing"):
         lore.supersede(old, "nothing")
     assert lore.look_at(old).memory.superseded_by is None

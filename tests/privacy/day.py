@@ -6,9 +6,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from lore.doors.place import Place
+from lore.doors.endpoint import Endpoint
 from tests.doors.command import LORE
-from tests.doors.resident import SECONDS, Agent, a_place, until
+from tests.doors.resident import SECONDS, Agent, an_endpoint, until
 
 KEPT = "The deploy key lives in the vault."
 SPOKEN = (
@@ -40,8 +40,8 @@ def day(home: Path) -> None:
     assert KEPT in lore("search", "where is the secret for releases?")
     python("-c", LIBRARY)
     assert '"id":2' in lore("mcp", input="".join(json.dumps(message) + "\n" for message in MCP))
-    with a_place(home / ".lore") as place:
-        _conversation(place)
+    with an_endpoint(home / ".lore") as endpoint:
+        _conversation(endpoint)
         until(lambda: json.loads(lore("sessions", "--json")))
         for command in ("search ferry", "ingest", "consolidate", "doctor", "status"):
             lore(*command.split())
@@ -68,9 +68,9 @@ def _output(command: list[str], input: str = "") -> str:
     return done.stdout
 
 
-def _conversation(place: Place) -> None:
+def _conversation(endpoint: Endpoint) -> None:
     """Of an agent whose relay starts the daemon."""
-    with Agent(place, LORE_EMBEDDING_MODEL="gte-small", LORE_SURFACES="tree").greet() as agent:
+    with Agent(endpoint, LORE_EMBEDDING_MODEL="gte-small", LORE_SURFACES="tree").greet() as agent:
         agent.call("store", content="The pilot boards at ten.")
         hits = agent.call("search", query="when does the pilot come on board?")["results"]
         assert agent.call("read", id=hits[0]["id"])["content"] == "The pilot boards at ten."

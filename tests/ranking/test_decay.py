@@ -202,6 +202,6 @@ def test_a_link_without_a_period_keeps_its_weight() -> None:
 
 @given(st.floats(0, 1), DAYS, DAYS)
 def test_it_does_not_matter_how_often_a_link_is_looked_at(weight: float, days: float, more: float) -> None:
-    at_once = link_weight(weight, NOW - (days + more) * DAY_SECONDS, NOW, 7)
+    embed_now = link_weight(weight, NOW - (days + more) * DAY_SECONDS, NOW, 7)
     in_between = link_weight(weight, NOW - days * DAY_SECONDS, NOW, 7)
-    assert link_weight(in_between, NOW - more * DAY_SECONDS, NOW, 7) == pytest.approx(at_once, abs=1e-9)
+    assert link_weight(in_between, NOW - more * DAY_SECONDS, NOW, 7) == pytest.approx(embed_now, abs=1e-9)

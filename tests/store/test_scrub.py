@@ -51,7 +51,7 @@ def old(lore: Lore, tmp_path: Path) -> Path:
         writer.put_bookmark(bookmark)
         writer.note("trouble", {"trouble": HARMLESS})
         writer.put_full_texts({memory.id: f"{'long ' * 1_000}{HARMLESS}"})
-    lore.settle()
+    lore.embed_pending()
     path = Path(lore.store.location)
     with closing(apsw.Connection(str(path))) as db:
         db.create_scalar_function("undone", _undone, 1)
@@ -70,7 +70,7 @@ def old(lore: Lore, tmp_path: Path) -> Path:
         db.execute("CREATE TABLE scratch (content)")
         db.executemany("INSERT INTO scratch VALUES (?)", [(f"{number} {SECRET}",) for number in range(5_000)])
         db.execute("DROP TABLE scratch")
-    lore.settle()
+    lore.embed_pending()
     assert copies(data(path)) == 2
     return path
 
@@ -91,11 +91,11 @@ def test_after_a_scrub_no_byte_of_the_store_holds_the_secret(lore: Lore, old: Pa
 
 
 def test_a_scrub_leaves_a_sound_store_that_is_searched_and_embedded_anew(lore: Lore, old: Path) -> None:
-    lore.settle()
+    lore.embed_pending()
     assert lore.pending() == 0
     lore.store.scrub(False, quiet)
     assert lore.pending() > 0
-    lore.settle()
+    lore.embed_pending()
     assert [finding for finding in lore.check() if not finding.passed] == []
     [memory] = lore.similar("Deploy tomorrow with [redacted: github token] instead.", limit=1)
     assert memory.memory.content == "Deploy tomorrow with [redacted: github token] instead."

@@ -26,7 +26,7 @@ def opened(folder: Path, vector_store: str) -> Lore:
 def test_what_is_near_does_not_depend_on_the_index(vector_store: str, tmp_path: Path) -> None:
     lore = opened(tmp_path, vector_store)
     for number, text in enumerate(TEXTS):
-        lore.remember(Draft(content=text, session=str(number % 2), at_once=True))
+        lore.remember(Draft(content=text, session=str(number % 2), embed_now=True))
     hits = lore.search(Query(text="deploy key of the vault", policy="tree")).hits
     assert [hit.memory.content for hit in hits][:2] == [TEXTS[0], TEXTS[2]]
     narrow = lore.search(Query(text="vault", policy="tree", where=Filter(sessions=frozenset({"1"})))).hits
@@ -40,7 +40,7 @@ def test_what_is_near_does_not_depend_on_the_index(vector_store: str, tmp_path: 
 def test_another_processs_memories_are_seen_by_every_index(vector_store: str, tmp_path: Path) -> None:
     here, there = opened(tmp_path, vector_store), opened(tmp_path, "builtin")
     assert here.similar("a lighthouse on the cliff") == []
-    kept = there.remember(Draft(content="a lighthouse on the cliff", at_once=True))
+    kept = there.remember(Draft(content="a lighthouse on the cliff", embed_now=True))
     assert [match.memory.id for match in here.similar("a lighthouse on the cliff")] == [kept.id]
     here.close()
     there.close()

@@ -20,7 +20,7 @@ def main(file: str, name: str, limit: int) -> None:
         memory = lore.remember(Draft(content=f"{name} writes number {number}"))
         print(memory.id, flush=True)
         if number % 5 == 0:
-            lore.settle()
+            lore.embed_pending()
     lore.close()
 
 

@@ -41,7 +41,7 @@ def large(lore: Lore) -> Lore:
             for one, other in pairwise(logs)
         ]
     )
-    lore.settle()
+    lore.embed_pending()
     return lore
 
 
@@ -272,7 +272,9 @@ UPDATED: list[tuple[str, str, dict[str, Any]]] = [
 def test_a_fact_that_a_link_updates_says_so_wherever_it_is_found(
     surface: str, tool: str, arguments: dict[str, Any], lore: Lore
 ) -> None:
-    old, new = (lore.remember(Draft(content=f"The limit is {n} requests.", at_once=True)) for n in (100, 250))
+    old, new = (
+        lore.remember(Draft(content=f"The limit is {n} requests.", embed_now=True)) for n in (100, 250)
+    )
     lore.link([Tie(source=new.id, target=old.id, type="updates")])
     data = call(lore, surface, tool, arguments).data
     [found] = [value for value in data.values() if isinstance(value, list) and value]
@@ -284,7 +286,7 @@ def test_a_fact_that_a_link_updates_says_so_wherever_it_is_found(
 
 
 def test_a_tree_of_summaries_marks_what_is_updated_at_any_depth(lore: Lore) -> None:
-    top = lore.remember(Draft(content="limits of requests", kind="fragment", at_once=True))
+    top = lore.remember(Draft(content="limits of requests", kind="fragment", embed_now=True))
     old, new = (lore.remember(Draft(content=f"The limit is {n}.", parent=top.id)) for n in (100, 250))
     lore.link([Tie(source=new.id, target=old.id, type="updates")])
     tree = call(lore, "tree-first", "explore_memory", {"topic": "limits of requests"}).data["tree"]

@@ -367,7 +367,7 @@ def test_searching_is_no_change(graph: Lore, clock: Clock) -> None:
 
 
 def test_what_other_dialects_keep_is_shown_as_entities(graph: Lore) -> None:
-    graph.remember(Draft(content="The astro meetup is on Friday.", type="event", at_once=True))
+    graph.remember(Draft(content="The astro meetup is on Friday.", type="event", embed_now=True))
     found = call(graph, "search_nodes", query="meetup")["entities"]
     assert [(one["name"], one["entityType"], one["observations"]) for one in found] == [
         ("The astro meetup is on Friday.", "event", ["The astro meetup is on Friday."])
@@ -646,7 +646,7 @@ def test_without_a_model_semantic_tools_say_what_to_do(config: Config) -> None:
 
 
 def test_other_namespaces_are_out_of_sight(lore: Lore) -> None:
-    ada = lore.within("ada")
+    ada = lore.for_namespace("ada")
     created(ada, SITE)
     assert call(lore, "search_nodes", query="astro")["entities"] == []
     assert call(lore, "open_nodes", names=["CachorroSpace"])["entities"] == []

@@ -191,10 +191,10 @@ def run(lore: Lore, tool: str, arguments: Arguments) -> Any:
 
 
 def save(lore: Lore, saver: str) -> Saved:
-    lore.remember(Draft(content=BYSTANDER, at_once=True))
+    lore.remember(Draft(content=BYSTANDER, embed_now=True))
     lore.graph.introduce([Subject(name=OTHER)])
     run(lore, saver, SAVES[saver][1])
-    lore.settle()
+    lore.embed_pending()
     [memory] = [memory for memory in lore.select(Filter(), 100) if MARK in memory.content]
     [node] = run(lore, "graph.search_nodes", {"query": MARK})["entities"]
     return Saved(id=memory.id, name=node["name"], number=node["id"])
@@ -249,7 +249,7 @@ def test_what_one_saves_every_other_extends(call: Call, saver: str, lore: Lore) 
     tool, given = call
     saved = save(lore, saver)
     run(lore, tool, given(saved))
-    lore.settle()
+    lore.embed_pending()
     assert visible(lore, NEWS_MARK, NEWS_QUESTION) == [tool for tool, _ in finds("")]
     assert visible(lore, MARK, QUESTION) == [tool for tool, _ in finds("")]
 
@@ -259,7 +259,7 @@ def test_what_one_saves_every_other_extends(call: Call, saver: str, lore: Lore) 
 def test_what_one_saves_every_other_changes(call: Call, saver: str, lore: Lore) -> None:
     tool, given = call
     run(lore, tool, given(save(lore, saver)))
-    lore.settle()
+    lore.embed_pending()
     assert visible(lore, NEWS_MARK, NEWS_QUESTION) == [tool for tool, _ in finds("")]
     assert visible(lore, MARK, QUESTION) == []
 
@@ -294,7 +294,7 @@ def test_what_one_saves_every_other_deletes_and_it_is_gone_for_all(
     assert left == []
     assert MARK not in str([memory.content for memory in lore.select(Filter(), 100)])
     lore.restore([memory.id for memory in lore.select(Filter(forgotten=True), 100) if memory.forgotten_at])
-    lore.settle()
+    lore.embed_pending()
     assert visible(lore, MARK, QUESTION) == [tool for tool, _ in finds("")]
 
 

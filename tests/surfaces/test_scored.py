@@ -8,7 +8,7 @@ import pytest
 
 from lore import Draft, Filter, Lore, LoreError, Tie
 from lore.clock import Clock
-from lore.config import Config, Sleeping
+from lore.config import Config, ConsolidationSettings
 from lore.connecting import wire
 from lore.ranking.policy import REFERENCE
 from lore.surfaces import SURFACES, Reply
@@ -48,7 +48,7 @@ def shown(lore: Lore, id: str) -> Any:
 
 
 def tuned(lore: Lore, **numbers: Any) -> Lore:
-    return replace(lore, tuning=replace(Sleeping(), **numbers))
+    return replace(lore, tuning=replace(ConsolidationSettings(), **numbers))
 
 
 def test_the_ten_tools_are_there_in_order() -> None:
@@ -272,7 +272,7 @@ def test_results_can_be_filtered_by_time_and_source_and_sorted(lore: Lore, clock
 
 
 def test_what_other_dialects_save_is_found_and_shown(lore: Lore) -> None:
-    fragment = lore.remember(Draft(content="walruses sleep on ice", kind="fragment", at_once=True)).id
+    fragment = lore.remember(Draft(content="walruses sleep on ice", kind="fragment", embed_now=True)).id
     assert found(lore, "walruses ice") == [fragment]
     memory = shown(lore, fragment)
     assert (memory["title"], memory["type"]) == ("walruses sleep on ice", "fragment")
@@ -414,8 +414,8 @@ def test_a_deleted_note_frees_its_title_and_is_no_duplicate(lore: Lore) -> None:
 
 
 def test_titles_are_unique_for_each_namespace(lore: Lore) -> None:
-    inserted(lore.within("ada"), "walrus")
-    inserted(lore.within("bob"), "walrus")
+    inserted(lore.for_namespace("ada"), "walrus")
+    inserted(lore.for_namespace("bob"), "walrus")
     assert found(lore, "walrus") == []
 
 
@@ -659,12 +659,12 @@ def test_the_largest_content_is_kept_whole(lore: Lore) -> None:
 
 
 def test_other_namespaces_are_out_of_sight(lore: Lore) -> None:
-    hers = inserted(lore.within("ada"), "a private walrus")
+    hers = inserted(lore.for_namespace("ada"), "a private walrus")
     ours = inserted(lore, "a shared walrus")
-    bob = lore.within("bob")
+    bob = lore.for_namespace("bob")
     assert found(bob, "walrus") == [ours]
     assert call(bob, "lore_search", ids=[hers])["results"] == []
     assert call(bob, "lore_forget", memory_ids=[hers])["not_found"] == [hers]
     assert call(bob, "lore_update", memory_feedback=[{"id": hers, "useful": True}])["errors"]
     assert call(bob, "lore_recommend_links", lore_id=hers)["count"] == 0
-    assert set(found(lore.within("ada"), "walrus")) == {hers, ours}
+    assert set(found(lore.for_namespace("ada"), "walrus")) == {hers, ours}

@@ -176,7 +176,7 @@ def test_no_tool_stores_a_secret(
             assert not tool.endswith(
                 ("store", "save", "insert", "remember", "create_entities", "reflect", "migrate")
             )
-    lore.settle()
+    lore.embed_pending()
     assert NEEDLE not in stored(lore)
     assert b"sleep on the ice" in stored(lore)
 
@@ -196,13 +196,13 @@ def test_the_same_text_with_a_secret_is_known_the_second_time(lore: Lore) -> Non
     first = lore.remember(Draft(content=TEXT, once=True))
     assert lore.remember(Draft(content=TEXT, once=True)).id == first.id
     lore.graph.introduce([Subject(name=NAME, observations=(TEXT,))])
-    [portrait] = lore.graph.introduce([Subject(name=NAME, observations=(TEXT,))])
-    assert portrait.added == ()
+    [view] = lore.graph.introduce([Subject(name=NAME, observations=(TEXT,))])
+    assert view.added == ()
 
 
 def test_the_vector_is_that_of_the_text_without_its_secret(lore: Lore) -> None:
-    draft = Draft(content=TEXT, home_above=0.9)
+    draft = Draft(content=TEXT, auto_parent_above=0.9)
     memory = lore.remember(draft)
-    lore.settle()
+    lore.embed_pending()
     [match] = lore.similar(memory.content, limit=1)
     assert match.meaning == pytest.approx(1.0)

@@ -62,7 +62,7 @@ def test_the_scored_dialect_answers_its_examples(lore: Lore) -> None:
     }
     assert len(scored(lore, "lore_insert", memories=[], links=[link], force=False)["inserted_links"]) == 1
 
-    lore.settle()
+    lore.embed_pending()
     found = scored(
         lore,
         "lore_search",
@@ -166,7 +166,7 @@ def test_the_graph_dialect_answers_its_examples(lore: Lore) -> None:
     ]
     opened = graph(lore, "open_nodes", names=["Site", "Nobody"])["entities"]
     assert [(node["name"], node["observations"]) for node in opened] == [("Site", [STACK, PLACE, more[0]])]
-    lore.settle()
+    lore.embed_pending()
     [best, *_] = graph(lore, "search_semantic", query="astro starlight stack", limit=5)["results"]
     assert best["name"] == "Site"
     assert {"limbic_score", "scoring", "distance", "rrf_score"} <= set(best)

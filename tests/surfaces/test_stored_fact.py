@@ -72,7 +72,7 @@ def stored(lore: Lore, tmp_path: Path) -> str:
         file = tmp_path / f"{name}.jsonl"
         file.write_bytes(lines)
         list(lore.ingest(file, SOURCES["claude-code"]))
-    lore.settle()
+    lore.embed_pending()
     return fact
 
 

@@ -115,7 +115,7 @@ def test_deep_follows_associations_to_what_shares_no_words(lore: Lore) -> None:
 
 def test_the_published_formula_hides_what_has_faded_and_says_so(lore: Lore, clock: Clock) -> None:
     lore = replace(lore, policies=REFERENCE)
-    lore.remember(Draft(content="a trifle about weather", importance=0.1, kind="fragment", at_once=True))
+    lore.remember(Draft(content="a trifle about weather", importance=0.1, kind="fragment", embed_now=True))
     assert len(found(lore, "weather trifle")) == 1
     clock.sleep(days=8)
     reply = call(lore, "search", query="weather trifle")
@@ -140,7 +140,7 @@ FILLER = "Nothing of interest happened on this day at all. " * 40
 def noted(lore: Lore, number: int) -> str:
     """A long memory that says one thing about ferries in its middle."""
     content = f"{FILLER}Ferry {number} leaves from pier {number}00. {FILLER}"
-    return lore.remember(Draft(content=content, title=f"Log {number}", at_once=True)).id
+    return lore.remember(Draft(content=content, title=f"Log {number}", embed_now=True)).id
 
 
 def test_a_preview_shows_the_matching_passage_with_date_project_and_origin(lore: Lore) -> None:
@@ -150,7 +150,7 @@ def test_a_preview_shows_the_matching_passage_with_date_project_and_origin(lore:
             title="Harbour log",
             source="codex",
             project="github.com/acme/harbour",
-            at_once=True,
+            embed_now=True,
         )
     )
     reply = call(lore, "search", query="which pier does the ferry leave from", detail="preview")
@@ -356,7 +356,7 @@ def test_an_update_replaces_words_and_meaning_and_keeps_the_old_text(lore: Lore)
         "status": "updated",
         "id": id,
     }
-    lore.settle()
+    lore.embed_pending()
     assert call(lore, "search", query="releases mondays").data["results"][0]["score"] > 0.5
     assert call(lore, "search", query="deploy fridays").data["results"] == []
     assert (lore.history(id)[-1].before or {})["content"] == "we deploy on fridays"
@@ -464,11 +464,13 @@ def test_the_largest_content_is_kept_whole(lore: Lore) -> None:
 
 
 def test_other_namespaces_are_out_of_sight(lore: Lore) -> None:
-    hers = stored(lore.within("ada"), "ada's private fragment", depth=0)
+    hers = stored(lore.for_namespace("ada"), "ada's private fragment", depth=0)
     ours = stored(lore, "a shared fragment", depth=0)
-    assert found(lore.within("ada"), "fragment") == [hers, ours] or found(lore.within("ada"), "fragment")
-    assert set(found(lore.within("ada"), "fragment")) == {hers, ours}
-    assert found(lore.within("bob"), "fragment") == [ours]
+    assert found(lore.for_namespace("ada"), "fragment") == [hers, ours] or found(
+        lore.for_namespace("ada"), "fragment"
+    )
+    assert set(found(lore.for_namespace("ada"), "fragment")) == {hers, ours}
+    assert found(lore.for_namespace("bob"), "fragment") == [ours]
     for tool, arguments in (
         ("read", {"id": hers}),
         ("update", {"fragment_id": hers, "content": "stolen"}),
@@ -476,7 +478,7 @@ def test_other_namespaces_are_out_of_sight(lore: Lore) -> None:
         ("store", {"content": "x", "parent_id": hers}),
     ):
         with pytest.raises(NotFound):
-            call(lore.within("bob"), tool, **arguments)
+            call(lore.for_namespace("bob"), tool, **arguments)
 
 
 def test_ids_are_uuids_and_never_guessed(lore: Lore) -> None:

@@ -267,8 +267,8 @@ def test_both_generations_share_one_store(lore: Lore) -> None:
 
 
 def test_a_memory_without_a_summary_shows_its_title_or_first_words(lore: Lore) -> None:
-    lore.remember(Draft(content="walrus " * 100, at_once=True))
-    lore.remember(Draft(content="walrus again", title="On the walrus", at_once=True))
+    lore.remember(Draft(content="walrus " * 100, embed_now=True))
+    lore.remember(Draft(content="walrus again", title="On the walrus", embed_now=True))
     summaries = {f["summary"] for f in call(lore, "query_memory", topic="walrus")["fragments"]}
     assert "On the walrus" in summaries
     [other] = summaries - {"On the walrus"}
@@ -323,11 +323,11 @@ def test_bad_input_is_named_and_changes_nothing(
 
 
 def test_other_namespaces_are_out_of_sight(lore: Lore) -> None:
-    hers = stored(lore.within("ada"), "ada's private walrus", depth=0)
+    hers = stored(lore.for_namespace("ada"), "ada's private walrus", depth=0)
     ours = stored(lore, "the shared walrus", depth=0)
-    bob = lore.within("bob")
+    bob = lore.for_namespace("bob")
     assert queried(bob, "walrus") == [ours]
-    assert set(queried(lore.within("ada"), "walrus")) == {hers, ours}
+    assert set(queried(lore.for_namespace("ada"), "walrus")) == {hers, ours}
     assert call(bob, "list_topics")["total"] == 1
     with pytest.raises(NotFound):
         traversed(bob, hers, "children")

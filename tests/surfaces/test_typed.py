@@ -315,7 +315,7 @@ def test_foreign_memories_have_a_type_by_which_they_are_found(
     lore: Lore, draft: Draft, memory_type: str, content: str
 ) -> None:
     id = lore.remember(draft).id
-    lore.settle()
+    lore.embed_pending()
     memory = one(lore, id, "walrus")
     assert (memory["memory_type"], memory["content"]) == (memory_type, content)
     for other in TYPES:
@@ -422,12 +422,12 @@ def test_one_unknown_target_among_many_keeps_the_whole_call_from_being_saved(lor
 
 
 def test_other_namespaces_are_out_of_sight(lore: Lore) -> None:
-    hers = saved(lore.within("ada"), "ada's private walrus")
+    hers = saved(lore.for_namespace("ada"), "ada's private walrus")
     ours = saved(lore, "the shared walrus")
-    bob = lore.within("bob")
+    bob = lore.for_namespace("bob")
     for arguments in MODES:
         assert recalled(bob, **arguments) == [ours]
-        assert set(recalled(lore.within("ada"), **arguments)) == {hers, ours}
+        assert set(recalled(lore.for_namespace("ada"), **arguments)) == {hers, ours}
     assert call(bob, "memory_delete", memory_id=hers)["forgotten"] is False
     with pytest.raises(NotFound):
         call(bob, "memory_save", content="x", associations=[{"target_id": hers}])

@@ -20,7 +20,7 @@ SECONDS = 30.0
 T = TypeVar("T")
 
 
-def at_once(work: Callable[[], T]) -> T:
+def embed_now(work: Callable[[], T]) -> T:
     """The result of `work`; a failure, not a hang, if it blocks."""
     results: list[T] = []
     thread = threading.Thread(target=lambda: results.append(work()), daemon=True)
@@ -50,14 +50,14 @@ hostile = pytest.mark.parametrize("make", [fifo, endless, huge])
 def test_a_hostile_ignore_file_leaves_its_folder_out(tmp_path: Path, make: Callable[[Path], None]) -> None:
     """It may say anything, so nothing below it is remembered."""
     make(tmp_path / ".loreignore")
-    assert at_once(lambda: Ignoring([], Path("/home/ada"))(str(tmp_path / "src")))
+    assert embed_now(lambda: Ignoring([], Path("/home/ada"))(str(tmp_path / "src")))
 
 
 @hostile
 def test_hostile_files_of_git_are_passed_over(tmp_path: Path, make: Callable[[Path], None]) -> None:
     (tmp_path / "plain" / ".git").mkdir(parents=True)
     make(tmp_path / "plain" / ".git" / "config")
-    project = at_once(lambda: repository_of(str(tmp_path / "plain")))
+    project = embed_now(lambda: repository_of(str(tmp_path / "plain")))
     assert project is not None
     assert project.key == str(tmp_path / "plain")
     tree, own = tmp_path / "tree", tmp_path / "own"
@@ -65,11 +65,11 @@ def test_hostile_files_of_git_are_passed_over(tmp_path: Path, make: Callable[[Pa
     own.mkdir()
     (tree / ".git").write_text(f"gitdir: {own}\n")
     make(own / "commondir")
-    assert at_once(lambda: repository_of(str(tree)))
+    assert embed_now(lambda: repository_of(str(tree)))
     pointer = tmp_path / "pointer"
     pointer.mkdir()
     make(pointer / ".git")
-    assert at_once(lambda: project_of(str(pointer)))
+    assert embed_now(lambda: project_of(str(pointer)))
 
 
 @hostile
@@ -84,7 +84,7 @@ def test_a_hostile_project_root_tells_no_folder(tmp_path: Path, make: Callable[[
         with SOURCES["gemini"].open(session, []) as transcript:
             return [said.folder for piece in transcript for said in piece]
 
-    assert at_once(folders) == [""]
+    assert embed_now(folders) == [""]
 
 
 @pytest.mark.parametrize("make", [fifo, endless])
@@ -102,7 +102,7 @@ def test_a_transcript_that_is_no_regular_file_is_refused(
         except (OSError, Unavailable) as error:
             return str(error)
 
-    assert "not a regular file" in at_once(refusal)
+    assert "not a regular file" in embed_now(refusal)
 
 
 def test_a_hostile_log_beside_a_database_is_refused(tmp_path: Path) -> None:
@@ -124,9 +124,9 @@ def test_no_more_than_the_limit_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize("folder", ["/a" * 100_000, "/a\0b", "/half \ud83d", "a" * 140_000])
 def test_a_folder_that_cannot_be_is_cheap(folder: str) -> None:
     """Quadratic work on 100,000 components takes minutes."""
-    assert at_once(lambda: repository_of(folder)) is None
-    assert at_once(lambda: Ignoring(["/b"], Path("/home/ada"))(folder)) is False
-    assert at_once(lambda: Ignoring(["/a"], Path("/home/ada"))(folder)) is folder.startswith("/a/a")
+    assert embed_now(lambda: repository_of(folder)) is None
+    assert embed_now(lambda: Ignoring(["/b"], Path("/home/ada"))(folder)) is False
+    assert embed_now(lambda: Ignoring(["/a"], Path("/home/ada"))(folder)) is folder.startswith("/a/a")
 
 
 def test_a_folder_that_is_too_long_is_no_project() -> None:

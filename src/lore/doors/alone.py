@@ -10,18 +10,18 @@ from contextlib import suppress
 
 from typing_extensions import override
 
-from lore.doors.place import Line, Place, socket_pair
+from lore.doors.endpoint import Connection, Endpoint, socket_pair
 from lore.environment import folder
 
 PROBE_BYTES = 1 << 16
 """What a daemon needs at least for its files and for the index of the store."""
 
 
-def is_needed(place: Place) -> bool:
+def is_needed(endpoint: Endpoint) -> bool:
     """Whether the folder of the daemon cannot be written: a full disk, a read-only file system."""
-    probe = os.path.join(place.home, f"daemon.probe.{os.getpid()}")
+    probe = os.path.join(endpoint.home, f"daemon.probe.{os.getpid()}")
     try:
-        os.makedirs(place.home, mode=0o700, exist_ok=True)
+        os.makedirs(endpoint.home, mode=0o700, exist_ok=True)
         file = os.open(probe, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         try:
             return os.write(file, bytes(PROBE_BYTES)) < PROBE_BYTES
@@ -34,14 +34,14 @@ def is_needed(place: Place) -> bool:
             os.unlink(probe)
 
 
-class Alone(Place):
+class Alone(Endpoint):
     """The place of a server that nobody else finds; each line is to a new one."""
 
-    def __init__(self, place: Place) -> None:
-        self.__dict__.update(place.__dict__)
+    def __init__(self, endpoint: Endpoint) -> None:
+        self.__dict__.update(endpoint.__dict__)
 
     @override
-    def _line(self) -> tuple[Line, dict[str, str]]:
+    def _line(self) -> tuple[Connection, dict[str, str]]:
         ours, theirs = socket_pair()
         try:
             command = [sys.executable, "-P", "-m", "lore.doors.cli", *self.flags, "daemon", "run"]

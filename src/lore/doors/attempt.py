@@ -2,7 +2,7 @@
 
 import _thread
 
-from lore.doors.place import Line, socket_pair
+from lore.doors.endpoint import Connection, socket_pair
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,13 +20,13 @@ class Attempt:
     then. trouble: otherwise the reason.
     """
 
-    def __init__(self, dial: "Callable[[], Line]") -> None:
+    def __init__(self, dial: "Callable[[], Connection]") -> None:
         self.ended, self._running = socket_pair()
-        self.line: Line | None = None
+        self.line: Connection | None = None
         self.trouble = "connecting to the daemon failed unexpectedly; stderr has the details"
         _thread.start_new_thread(self._run, (dial,))
 
-    def _run(self, dial: "Callable[[], Line]") -> None:
+    def _run(self, dial: "Callable[[], Connection]") -> None:
         try:
             self.line = dial()
         except Trouble as trouble:

@@ -17,11 +17,12 @@ from mcp_types import JSONRPCMessage, JSONRPCRequest
 
 from lore.config import Config, load
 from lore.connecting import tailored
-from lore.doors.hello import END, LONGEST, heard, said
+from lore.doors import handshake
+from lore.doors.handshake import END, LONGEST
 from lore.doors.mcp import Offer, Workers, take_over
-from lore.doors.speech import GONE, LISTENING, RelayedSpeech, cancel_when, lines
+from lore.doors.mcp_stream import GONE, LISTENING, RelayedMcpStream, cancel_when, lines
+from lore.doors.subscriptions import Audience
 from lore.doors.verbs import BEGUN, answered
-from lore.doors.watching import Audience
 from lore.engine import Lore
 from lore.errors import Invalid, LoreError, Unavailable
 from lore.surfaces import surfaces_named
@@ -51,7 +52,7 @@ class Client:
     messages: int = 0
     listens: bool = False
 
-    def portrait(self) -> dict[str, object]:
+    def view(self) -> dict[str, object]:
         """What there is to show of it."""
         return {
             "speaks": self.want,
@@ -100,9 +101,9 @@ class Clients:
         """Something has happened that shows that agents are at work."""
         self._used_at = time.monotonic()
 
-    def portraits(self) -> list[dict[str, object]]:
+    def summaries(self) -> list[dict[str, object]]:
         """Who is there, the longest first."""
-        return [client.portrait() for client in sorted(self._present, key=lambda client: client.since)]
+        return [client.view() for client in sorted(self._present, key=lambda client: client.since)]
 
     async def serve(self, stream: ByteStream) -> None:
         """One connection, from its hello to its end."""
@@ -122,20 +123,20 @@ class Clients:
             await self._serve(stream, message, rest)
         except LoreError as error:
             told = {"kind": type(error).__name__, "error": str(error)}
-            await stream.send(said("refused", _self() | told))
+            await stream.send(handshake.encode("refused", _self() | told))
 
     async def _serve(self, stream: ByteStream, message: bytes, rest: bytes) -> None:
         want, fields = _understood(message)
         if not hmac.compare_digest(fields.get("token", "").encode(), self._token.encode()):
             raise Invalid("the token is wrong")
         if want == "ping":
-            await stream.send(said("welcome", _self()))
+            await stream.send(handshake.encode("welcome", _self()))
         elif want == "stop":
-            await stream.send(said("welcome", _self()))
+            await stream.send(handshake.encode("welcome", _self()))
             self._stopping.set()
         elif want == "status":
             state = await anyio.to_thread.run_sync(self._describe)
-            await stream.send(said("welcome", _self() | {"status": json.dumps(state)}))
+            await stream.send(handshake.encode("welcome", _self() | {"status": json.dumps(state)}))
         elif want in ("mcp", "verbs"):
             self._refuse_too_many()
             client = Client(want, fields, self._settings(fields), time.time())
@@ -177,15 +178,15 @@ class Clients:
         seconds = client.config.request_seconds
         with Offer(lore, surfaces, self._workers, self._audience, seconds) as offer:
             repeatable = {"repeatable": ",".join(offer.repeatable)}
-            await stream.send(said("welcome", _self() | repeatable | _warnings(client)))
-            speech = RelayedSpeech(stream, rest, lambda message: self._followed(client, message))
+            await stream.send(handshake.encode("welcome", _self() | repeatable | _warnings(client)))
+            speech = RelayedMcpStream(stream, rest, lambda message: self._followed(client, message))
             await speech.run(offer.server, self._stopping)
 
     async def _obey(self, client: Client, stream: ByteStream, rest: bytes) -> None:
         """The verbs themselves, one after the other, for a person who waits for the best answer."""
         lore = await self._lore_of(client, patient=True)
-        lore = lore.within(client.config.namespace, surface="cli")
-        await stream.send(said("welcome", _self() | _warnings(client)))
+        lore = lore.for_namespace(client.config.namespace, surface="cli")
+        await stream.send(handshake.encode("welcome", _self() | _warnings(client)))
         async with anyio.create_task_group() as until:
             until.start_soon(cancel_when, self._stopping, until.cancel_scope)
             async for line in lines(stream, rest):
@@ -202,7 +203,7 @@ class Clients:
             conversation=client.fields.get("session", ""),
             connected_at=client.since if client.want == "mcp" else None,
         )
-        return await anyio.to_thread.run_sync(lore.at_work_in, client.fields.get("folder", ""))
+        return await anyio.to_thread.run_sync(lore.in_folder, client.fields.get("folder", ""))
 
     def _followed(self, client: Client, message: JSONRPCMessage) -> None:
         client.listens |= isinstance(message, JSONRPCRequest) and message.method in LISTENING
@@ -229,7 +230,7 @@ def _warnings(client: Client) -> dict[str, str]:
 
 def _understood(message: bytes) -> tuple[str, dict[str, str]]:
     try:
-        return heard(message)
+        return handshake.decode(message)
     except ValueError as error:
         raise Invalid(str(error)) from error
 

@@ -9,10 +9,11 @@ import json
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from lore.doors import handshake
 from lore.doors.early import Early
+from lore.doors.endpoint import Connection
 from lore.doors.envelope import Refused, read
-from lore.doors.hello import OPENING, heard
-from lore.doors.place import Line
+from lore.doors.handshake import OPENING
 
 MOST_TRIES = 2
 """A request that two daemons did not survive is not given to a third."""
@@ -80,7 +81,7 @@ class Conversation:
             if from_agent:
                 self._heard(line)
             elif line.startswith(OPENING):
-                self._begun(heard(line + b"\n")[1]["id"])
+                self._begun(handshake.decode(line + b"\n")[1]["id"])
             else:
                 self._told(line)
 
@@ -176,7 +177,7 @@ class Conversation:
         news, self._news = self._news, []
         return b"".join(news)
 
-    def restored(self, line: Line) -> bool:
+    def restored(self, line: Connection) -> bool:
         """Bring a new daemon to where the old one was, then ask again; False if it fails at that."""
         try:
             if self._greeting is not None and self._greeted:
@@ -190,7 +191,7 @@ class Conversation:
         return True
 
 
-def _repeat(requests: Iterable[Request], line: Line) -> None:
+def _repeat(requests: Iterable[Request], line: Connection) -> None:
     """Ask again what was answered long ago, and keep the answers from the agent."""
     ours = {f"{OURS}/{number}": request.message for number, request in enumerate(requests)}
     line.sendall(b"".join(json.dumps(message | {"id": id}).encode() + b"\n" for id, message in ours.items()))

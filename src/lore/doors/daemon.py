@@ -19,16 +19,16 @@ from anyio.abc import SocketStream, TaskGroup
 
 from lore.config import IGNORE_LIST, Config
 from lore.connecting import wire
-from lore.doors.asleep import language_models
 from lore.doors.clients import MANY_FILES, Clients
+from lore.doors.consolidation_run import language_models
+from lore.doors.consolidation_schedule import ConsolidationSchedule
 from lore.doors.door import Door, let_in
-from lore.doors.dozing import doze
-from lore.doors.gathering import Gathering
-from lore.doors.nights import Nights
-from lore.doors.place import LOOPBACK, Place
+from lore.doors.endpoint import LOOPBACK, Endpoint
+from lore.doors.idle import go_idle
+from lore.doors.mcp_stream import FINISH_SECONDS
 from lore.doors.residence import Residence, residing
-from lore.doors.speech import FINISH_SECONDS
 from lore.doors.state import State
+from lore.doors.transcript_watcher import TranscriptWatcher
 from lore.engine import Lore
 from lore.environment import of_clients
 from lore.supervision import Service, async_failure_of, failure_of
@@ -71,10 +71,10 @@ class Handed:
         return cls((lock, serving), listener, tuple(clients))
 
 
-def run(config: Config, place: Place, handed: Handed | None = None) -> None:
+def run(config: Config, endpoint: Endpoint, handed: Handed | None = None) -> None:
     """Be the daemon of this place until told to stop; Unavailable if there is one already."""
     locks = handed.locks if handed else None
-    with residing(place, config.database, WAIT_SECONDS, locks) as residence:
+    with residing(endpoint, config.database, WAIT_SECONDS, locks) as residence:
         _open_many_files()
         lore = wire(config, patient=False)
         daemon = Daemon(lore, config, residence, handed)
@@ -85,7 +85,7 @@ def run(config: Config, place: Place, handed: Handed | None = None) -> None:
             lore.close()
         if daemon.kept is not None:
             logger.info("nobody has asked for anything: dozing")
-            doze(place, residence.locks, *daemon.kept)
+            go_idle(endpoint, residence.locks, *daemon.kept)
         logger.info("ended")
 
 
@@ -96,17 +96,17 @@ class Daemon:
         self._lore = lore
         self._config = config
         self._residence = residence
-        self._place = place = residence.place
+        self._endpoint = endpoint = residence.endpoint
         self._handed = handed
         self._about = ""
         self.kept: tuple[int, str] | None = None
         """The socket and what there is to say, if it is to doze after the end."""
-        self._state = State(place.status)
+        self._state = State(endpoint.status)
         self._started_at = time.time()
         wanted = chosen(config.ingest_sources)
         ignore_list = config.data_dir / IGNORE_LIST
-        self._gathering = Gathering(lore, wanted, Path.home(), of_clients(VARIABLES), ignore_list)
-        self._nights = Nights(lore)
+        self._gathering = TranscriptWatcher(lore, wanted, Path.home(), of_clients(VARIABLES), ignore_list)
+        self._nights = ConsolidationSchedule(lore)
         self._watcher = Service("reading transcripts")
         self._consolidation = Service("consolidation")
         self._looking = not config.ingest_paused
@@ -114,8 +114,8 @@ class Daemon:
 
     async def serve(self) -> None:
         stopping = anyio.Event()
-        fresh = self._handed is None and not self._place.unix
-        token = secrets.token_urlsafe() if fresh else self._place.token()
+        fresh = self._handed is None and not self._endpoint.unix
+        token = secrets.token_urlsafe() if fresh else self._endpoint.token()
         self._clients = Clients(self._lore, self._config, stopping, self.describe, token)
         async with anyio.create_task_group() as chores:
             chores.start_soon(_stop_on_signal, stopping)
@@ -138,7 +138,7 @@ class Daemon:
             connections.start_soon(self._clients.serve, await SocketStream.from_socket(file))
         handed = self._handed.listener if self._handed else None
         while not stopping.is_set():
-            door = Door(self._place, token, handed)
+            door = Door(self._endpoint, token, handed)
             async with door.listening() as listener, anyio.create_task_group() as accepting:
                 accepting.start_soon(let_in, listener, self._clients.serve, connections)
                 logger.info("lore %s serves %s at %s", VERSION, self._lore.store.location, self._address)
@@ -153,7 +153,9 @@ class Daemon:
         keeping = Service("keeping the files of the daemon")
         while not stopping.is_set():
             if not self._residence.regain():
-                logger.warning("%s was removed, and another daemon begins: this one ends", self._place.lock)
+                logger.warning(
+                    "%s was removed, and another daemon begins: this one ends", self._endpoint.lock
+                )
                 stopping.set()
             elif not door.in_place:
                 logger.warning("the address of this daemon was removed: it is put back")
@@ -201,7 +203,7 @@ class Daemon:
     async def _tell_state(self) -> None:
         """Say in the status file how far the background is with a backlog, and what is in trouble."""
         while True:
-            if not os.path.exists(self._place.status):
+            if not os.path.exists(self._endpoint.status):
                 self._state.begin()
             self._state.embeds(self._lore.background.embedding)
             self._state.suffers(self._troubles())
@@ -265,12 +267,12 @@ class Daemon:
             "model": self._lore.sense.state,
             "language_model": language_models(self._lore),
             "troubles": self._troubles(),
-            "clients": self._clients.portraits(),
+            "clients": self._clients.summaries(),
         }
 
     @property
     def _address(self) -> str:
-        return self._place.socket if self._place.unix else f"{LOOPBACK}:{self._place.door()[0]}"
+        return self._endpoint.socket if self._endpoint.unix else f"{LOOPBACK}:{self._endpoint.door()[0]}"
 
 
 def _open_many_files() -> None:

@@ -10,7 +10,7 @@ from typing import Any, cast
 import anyio
 from anyio.abc import SocketAttribute, SocketListener, SocketStream, TaskGroup
 
-from lore.doors.place import LOOPBACK, Place
+from lore.doors.endpoint import LOOPBACK, Endpoint
 from lore.doors.state import write_whole
 
 BACKLOG = 256
@@ -25,11 +25,11 @@ logger = logging.getLogger(__name__)
 class Door:
     """One address to listen at. handed: the socket that this process listens on already."""
 
-    def __init__(self, place: Place, token: str, handed: int | None = None) -> None:
-        self._place = place
+    def __init__(self, endpoint: Endpoint, token: str, handed: int | None = None) -> None:
+        self._endpoint = endpoint
         self._token = token
         self._handed = handed
-        self._path = place.socket if place.unix else place.port
+        self._path = endpoint.socket if endpoint.unix else endpoint.port
         self._inode = 0
         self._kept = False
 
@@ -47,7 +47,7 @@ class Door:
     async def listening(self) -> AsyncIterator[SocketListener]:
         """Whoever owns our files may connect; nobody finds us once the block has ended, unless it is kept."""
         async with await self._listener() as listener:
-            if not self._place.unix and self._handed is None:
+            if not self._endpoint.unix and self._handed is None:
                 write_whole(self._path, f"{listener.extra(SocketAttribute.local_port)} {self._token}")
             self._inode = _inode(self._path)
             try:
@@ -59,7 +59,7 @@ class Door:
     async def _listener(self) -> SocketListener:
         if self._handed is not None:
             return await SocketListener.from_socket(self._handed)
-        if self._place.unix:
+        if self._endpoint.unix:
             return await anyio.create_unix_listener(self._path, mode=OWNER, backlog=BACKLOG)
         several = await anyio.create_tcp_listener(local_host=LOOPBACK, backlog=BACKLOG)
         [listener] = several.listeners

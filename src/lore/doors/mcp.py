@@ -29,8 +29,8 @@ from mcp_types import Tool as OfferedTool
 from lore.config import Config
 from lore.connecting import wire
 from lore.doors.deadline import Late, within
-from lore.doors.speech import Speech
-from lore.doors.watching import Audience, Watching
+from lore.doors.mcp_stream import McpStream
+from lore.doors.subscriptions import Audience, Subscriptions
 from lore.engine import Lore
 from lore.environment import folder, session
 from lore.errors import LoreError
@@ -62,7 +62,7 @@ logger = logging.getLogger(__name__)
 def serve(config: Config) -> None:
     """Serve until the client closes stdin or the process is told to stop."""
     surfaces = surfaces_named(config.surfaces)
-    lore = wire(config, patient=False).at_work_in(folder())
+    lore = wire(config, patient=False).in_folder(folder())
     lore = replace(lore, conversation=session(), connected_at=lore.clock())
 
     def stop(signum: int, frame: FrameType | None) -> None:
@@ -88,7 +88,7 @@ def take_over(lore: Lore, config: Config, surfaces: Iterable[Surface]) -> None:
         return
     try:
         if lore.changed_at is None:
-            adopted = lore.within(lore.namespace, "mcp").graph.adopt_own(path)
+            adopted = lore.for_namespace(lore.namespace, "mcp").graph.adopt_own(path)
             logger.warning("%s: imported %s", path, adopted)
     except LoreError as trouble:
         logger.warning("%s was not imported: %s", path, trouble)
@@ -100,7 +100,7 @@ async def over_stdio(server: Server) -> None:
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     with open(incoming, "rb", buffering=0) as stdin, open(outgoing, "wb", buffering=0) as stdout:
         stream = StapledByteStream(FileWriteStream(stdout), FileReadStream(stdin))
-        await Speech(stream).run(server, anyio.Event())
+        await McpStream(stream).run(server, anyio.Event())
 
 
 class Workers:
@@ -143,7 +143,7 @@ class Offer:
         }
         self._turns = anyio.CapacityLimiter(AT_ONCE)
         resources = {uri: resource for surface in surfaces for uri, resource in surface.resources.items()}
-        self._watching = Watching(lore, resources, request_seconds) if resources else None
+        self._watching = Subscriptions(lore, resources, request_seconds) if resources else None
         self.server = self._server()
 
     @property
@@ -192,7 +192,7 @@ class Offer:
             message = f"unknown tool {preview(params.name, 80)!r}; known: {listed(self._tools)}"
             raise MCPError(INVALID_PARAMS, message)
         surface, tool = self._tools[params.name]
-        asked = self._lore.within(self._lore.namespace, surface.name, _client(context))
+        asked = self._lore.for_namespace(self._lore.namespace, surface.name, _client(context))
         if conversation := _conversation(params):
             asked = replace(asked, conversation=conversation)
         before = asked.changed_at if self._audience else None

@@ -11,9 +11,9 @@ from importlib import import_module
 
 from lore.doors.arguments import USAGE, VALUED, options_of
 from lore.doors.attempt import Attempt, Trouble
+from lore.doors.endpoint import GLANCE_SECONDS, Connection, Endpoint, Hung
 from lore.doors.framing import LONGEST_LINE, Lines
-from lore.doors.hello import OPENING
-from lore.doors.place import GLANCE_SECONDS, Hung, Line, Place
+from lore.doors.handshake import OPENING
 from lore.environment import folder, session, variables
 from lore.version import VERSION
 
@@ -45,8 +45,10 @@ PROMPT_SECONDS = 0.1
 class Relay:
     """One conversation. stdin, stdout: of the agent. It outlives any daemon that serves it."""
 
-    def __init__(self, place: Place, fields: dict[str, str], stdin: int | Line = 0, stdout: int = 1) -> None:
-        self._place = place
+    def __init__(
+        self, endpoint: Endpoint, fields: dict[str, str], stdin: int | Connection = 0, stdout: int = 1
+    ) -> None:
+        self._endpoint = endpoint
         self._fields = fields
         self._stdin = stdin
         self._stdout = stdout
@@ -73,7 +75,7 @@ class Relay:
         self._flush()
 
     # --- carrying
-    def _carry(self, line: Line) -> None:
+    def _carry(self, line: Connection) -> None:
         """Both ways, whole lines only, until the daemon hangs up.
 
         Neither side is waited for: an agent may ask a great deal before it reads the first answer.
@@ -81,7 +83,9 @@ class Relay:
         line.setblocking(False)
         split, listens = Lines(), self._sent(line)  # the agent may have gone while there was no line
         while True:
-            reading: list[int | Line] = [line, self._stdin] if listens and not self._agent_gone else [line]
+            reading: list[int | Connection] = (
+                [line, self._stdin] if listens and not self._agent_gone else [line]
+            )
             writing = [self._stdout] if self._to_agent else []
             ready, free, _ = select.select(
                 reading, writing + ([line] if self._to_daemon else []), [], self._pause()
@@ -113,7 +117,7 @@ class Relay:
         """Whether the daemon was stopped while the agent waits for it; then the agent is told."""
         if self._unread:
             self._conversation()
-        elif why := self._place.hung():
+        elif why := self._endpoint.hung():
             _failed(why, 1)
             self._conversation().give_up(why, self._repeatable)
             self._say(self._conversation().news())
@@ -122,7 +126,7 @@ class Relay:
 
     def _from_agent(self) -> bytes:
         """The whole lines that have come; at the end also one that was not ended. Longer ones are refused."""
-        data = self._stdin.recv(CHUNK) if isinstance(self._stdin, Line) else os.read(self._stdin, CHUNK)
+        data = self._stdin.recv(CHUNK) if isinstance(self._stdin, Connection) else os.read(self._stdin, CHUNK)
         self._agent_gone = not data
         lines, cut = self._split.feed(data or (b"\n" if self._split.pending else b""))
         for line in cut:
@@ -131,7 +135,7 @@ class Relay:
             self._note(True, lines)
         return lines
 
-    def _sent(self, line: Line) -> bool:
+    def _sent(self, line: Connection) -> bool:
         """As much as the daemon takes now; whether it still listens."""
         try:
             if self._to_daemon:
@@ -182,17 +186,17 @@ class Relay:
         return self._remembered
 
     # --- connecting
-    def _first_line(self) -> Line | None:
+    def _first_line(self) -> Connection | None:
         """The line to the first daemon; while that is slow, answer for it. None if the agent goes first.
 
         The start of a daemon takes all of a processor, so the agent's first requests are answered before it.
         """
-        attempt = Attempt(self._dialled) if os.path.exists(self._place.pid) else None
+        attempt = Attempt(self._dialled) if os.path.exists(self._endpoint.pid) else None
         if attempt is not None:
             select.select([attempt.ended], [], [], PROMPT_SECONDS)
             if attempt.line is not None:
                 return attempt.line
-        self._early = import_module("lore.doors.early").Early(self._place.data_dir, self._fields)
+        self._early = import_module("lore.doors.early").Early(self._endpoint.data_dir, self._fields)
         while attempt is None and not self._settled() and self._heard(timeout=PROMPT_SECONDS):
             continue
         return self._connected(attempt or Attempt(self._dialled))
@@ -201,7 +205,7 @@ class Relay:
         """Whether the agent waits for a daemon, or has gone."""
         return self._agent_gone or self._conversation().waiting
 
-    def _dialled(self) -> Line:
+    def _dialled(self) -> Connection:
         """A line to a daemon of our version or a newer one; it is started if there is none."""
         line, word, told = self._answered()
         if word == "welcome" and told["version"] != VERSION:
@@ -218,11 +222,11 @@ class Relay:
             sys.stderr.write(f"lore-mcp: {warning}\n")
         return line
 
-    def _answered(self) -> tuple[Line, str, dict[str, str]]:
+    def _answered(self) -> tuple[Connection, str, dict[str, str]]:
         """Of the daemon that runs, or of one that is started; again, if that one ends before it answers."""
         for _ in range(TRIES):
             try:
-                return self._place.dial("mcp", self._fields)
+                return self._endpoint.dial("mcp", self._fields)
             except Hung as error:
                 raise Trouble(str(error)) from error
             except OSError:
@@ -231,13 +235,15 @@ class Relay:
                 self._helped(import_module("lore.doors.starting").start)
         raise Trouble("the daemon ends as soon as it has begun; see `lore daemon logs`")
 
-    def _alone(self) -> tuple[Line, str, dict[str, str]] | None:
+    def _alone(self) -> tuple[Connection, str, dict[str, str]] | None:
         """Of a server of our own, where no daemon can run because nothing can be written; else None."""
         alone = import_module("lore.doors.alone")
-        if not alone.is_needed(self._place):
+        if not alone.is_needed(self._endpoint):
             return None
         try:
-            answer: tuple[Line, str, dict[str, str]] = alone.Alone(self._place).dial("mcp", self._fields)
+            answer: tuple[Connection, str, dict[str, str]] = alone.Alone(self._endpoint).dial(
+                "mcp", self._fields
+            )
         except OSError:
             return None
         return answer
@@ -245,11 +251,11 @@ class Relay:
     def _helped(self, help: object) -> None:
         trouble = import_module("lore.errors").LoreError
         try:
-            help(self._place)  # type: ignore[operator]
+            help(self._endpoint)  # type: ignore[operator]
         except (trouble, OSError) as error:
             raise Trouble(str(error)) from error
 
-    def _connected(self, attempt: Attempt | None = None) -> Line | None:
+    def _connected(self, attempt: Attempt | None = None) -> Connection | None:
         """A line on which the conversation goes on as before; None if the agent goes first.
 
         attempt: one that was begun already.
@@ -268,12 +274,12 @@ class Relay:
             conversation.interrupted(self._repeatable)
         return None
 
-    def _awaited(self, attempt: Attempt) -> Line | None:
+    def _awaited(self, attempt: Attempt) -> Connection | None:
         """The line of an attempt; None if the agent goes and waits for nothing, or if the attempt fails.
 
         Then all who wait are told the reason.
         """
-        heard: list[int | Line] = []
+        heard: list[int | Connection] = []
         while attempt.ended not in heard:
             if self._agent_gone and not self._conversation().waiting:
                 return None
@@ -298,15 +304,15 @@ class Relay:
                 return conversation.waiting
             listening = conversation.listening
             heard = self._heard(timeout=LOOK_EVERY_SECONDS if listening else None)
-            if listening and not heard and os.path.exists(self._place.pid):
+            if listening and not heard and os.path.exists(self._endpoint.pid):
                 return True
 
-    def _heard(self, *others: Line, timeout: float | None = None) -> list[int | Line]:
+    def _heard(self, *others: Connection, timeout: float | None = None) -> list[int | Connection]:
         """Wait without a daemon for the agent or one of `others`; those that are ready, none after `timeout`.
 
         Requests of the agent that need no daemon are answered, as long as none has been reached.
         """
-        reading: list[int | Line] = [*others] if self._agent_gone else [*others, self._stdin]
+        reading: list[int | Connection] = [*others] if self._agent_gone else [*others, self._stdin]
         writing = [self._stdout] if self._to_agent else []
         ready, free, _ = select.select(reading, writing, [], timeout)
         if free:
@@ -320,7 +326,7 @@ class Relay:
         return [*ready, *free]
 
 
-def _received(line: Line) -> bytes:
+def _received(line: Connection) -> bytes:
     try:
         return line.recv(CHUNK)
     except OSError:
@@ -342,14 +348,14 @@ def main() -> int:
     if "--standalone" in options:
         return _stand_alone(options)
     try:
-        Relay(_place(options), _fields(options)).run()
+        Relay(_endpoint(options), _fields(options)).run()
     except (KeyboardInterrupt, BrokenPipeError):
         return INTERRUPTED
     return 0
 
 
-def _place(options: dict[str, str]) -> Place:
-    return Place(variables(), options.get("--data-dir"), options.get("--db"))
+def _endpoint(options: dict[str, str]) -> Endpoint:
+    return Endpoint(variables(), options.get("--data-dir"), options.get("--db"))
 
 
 def _fields(options: dict[str, str]) -> dict[str, str]:
@@ -368,11 +374,11 @@ def _stand_alone(options: dict[str, str]) -> int:
     return 0
 
 
-def _waitable(stdin: int | Line) -> int | Line:
+def _waitable(stdin: int | Connection) -> int | Connection:
     """Where a pipe cannot be waited for together with a socket, a socket stands in for it."""
-    if CAN_WAIT_FOR_PIPES or isinstance(stdin, Line):
+    if CAN_WAIT_FOR_PIPES or isinstance(stdin, Connection):
         return stdin
-    stand_in: Line = import_module("lore.doors.piping").as_socket(stdin)
+    stand_in: Connection = import_module("lore.doors.stdin_socket").as_socket(stdin)
     return stand_in
 
 

@@ -65,5 +65,5 @@ def _draft(item: Mapping[str, Any], parent: str | None) -> Draft:
         parent=parent,
         source=SOURCE,
         project="",
-        at_once=True,
+        embed_now=True,
     )

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from shutil import which
 
-from lore.doors.looking import glance
-from lore.doors.place import Place
+from lore.doors.daemon_status import read_status
+from lore.doors.endpoint import Endpoint
 from lore.doors.starting import RESIDENT, await_answer, stop
 from lore.doors.state import write_whole
 from lore.environment import FRUGAL, config_home, variables
@@ -87,22 +87,26 @@ class Installed:
     why: str = ""
 
 
-def manager_of(system: str, place: Place) -> Manager:
+def manager_of(system: str, endpoint: Endpoint) -> Manager:
     """The one of a system, as `sys.platform` calls it."""
     if system not in MANAGERS:
         raise Unavailable(
             f"there are services for {' and '.join(MANAGERS)}, not for {system};"
             " have your system run `lore daemon start` when you log in"
         )
-    return MANAGERS[system](place)
+    return MANAGERS[system](endpoint)
 
 
-def install(manager: Manager, place: Place, *, start: bool) -> Installed:
+def install(manager: Manager, endpoint: Endpoint, *, start: bool) -> Installed:
     """Put the unit in its place and, if the manager answers, have the daemon run from it."""
     changed = _written(manager)
     trouble = _trouble(manager.probe)
     if trouble is not None:
-        running = [shlex.join(["lore", *place.flags, "daemon", "stop"])] if glance(place)["running"] else []
+        running = (
+            [shlex.join(["lore", *endpoint.flags, "daemon", "stop"])]
+            if read_status(endpoint)["running"]
+            else []
+        )
         left = [*running, *map(shlex.join, manager.by_hand)]
         return Installed(
             unit=manager.path, changed=changed, enabled=False, started=False, left=left, why=trouble
@@ -111,15 +115,15 @@ def install(manager: Manager, place: Place, *, start: bool) -> Installed:
         _run(manager.enable)
         return Installed(unit=manager.path, changed=changed, enabled=True, started=False)
     ours = _trouble(manager.running) is None
-    pid = glance(place)["pid"]
+    pid = read_status(endpoint)["pid"]
     if ours and pid and not changed:
         _run(manager.enable)
         return Installed(unit=manager.path, changed=False, enabled=True, started=False, pid=pid)
-    stop(place)
+    stop(endpoint)
     if ours:
         _run(manager.renew)
     _run(manager.begin)
-    pid = int(await_answer(place)["pid"])
+    pid = int(await_answer(endpoint)["pid"])
     return Installed(unit=manager.path, changed=changed, enabled=True, started=True, pid=pid)
 
 
@@ -138,12 +142,14 @@ def uninstall(manager: Manager) -> bool:
 
 
 # --- the units
-def systemd(place: Place) -> Manager:
+def systemd(endpoint: Endpoint) -> Manager:
     """Of a user: it lives from the first login to the last logout."""
     folder = os.path.join(config_home(), "systemd", "user")
     user = ["systemctl", "--user"]
     environment = [f"Environment={_quoted(f'{name}={value}')}" for name, value in _environment().items()]
-    unit = SYSTEMD.format(command=" ".join(map(_quoted, _command(place))), environment="\n".join(environment))
+    unit = SYSTEMD.format(
+        command=" ".join(map(_quoted, _command(endpoint))), environment="\n".join(environment)
+    )
     return Manager(
         path=os.path.join(folder, UNIT),
         unit=unit.encode(),
@@ -160,13 +166,13 @@ def systemd(place: Place) -> Manager:
     )
 
 
-def launchd(place: Place) -> Manager:
+def launchd(endpoint: Endpoint) -> Manager:
     """An agent of a user. It has no journal: what it says goes to the log."""
     domain = f"gui/{os.getuid()}"
     path = os.path.expanduser(f"~/Library/LaunchAgents/{LABEL}.plist")
     unit = {
         "Label": LABEL,
-        "ProgramArguments": [*_command(place), "--quietly"],
+        "ProgramArguments": [*_command(endpoint), "--quietly"],
         "EnvironmentVariables": _environment(),
         "RunAtLoad": True,
         "KeepAlive": {"SuccessfulExit": False},
@@ -190,11 +196,11 @@ def launchd(place: Place) -> Manager:
     )
 
 
-MANAGERS: dict[str, Callable[[Place], Manager]] = {"linux": systemd, "darwin": launchd}
+MANAGERS: dict[str, Callable[[Endpoint], Manager]] = {"linux": systemd, "darwin": launchd}
 
 
-def _command(place: Place) -> list[str]:
-    return [sys.executable, "-P", "-m", "lore.doors.cli", *place.flags, "daemon", "run"]
+def _command(endpoint: Endpoint) -> list[str]:
+    return [sys.executable, "-P", "-m", "lore.doors.cli", *endpoint.flags, "daemon", "run"]
 
 
 def _environment() -> Mapping[str, str]:

@@ -7,8 +7,8 @@ import sys
 import time
 from contextlib import suppress
 
+from lore.doors.endpoint import Endpoint, Hung
 from lore.doors.locking import held, holding
-from lore.doors.place import Hung, Place
 from lore.environment import for_resident, variables
 from lore.errors import Unavailable
 from lore.version import VERSION
@@ -39,65 +39,65 @@ RESIDENT = (
 """The variables that are a daemon's own; all others belong to a client and come with its hello."""
 
 
-def start(place: Place) -> bool:
+def start(endpoint: Endpoint) -> bool:
     """See to it that a daemon answers; whether it was us who started it. Unavailable says why it cannot."""
-    with holding(place.starting, START_SECONDS):
-        return _started(place)
+    with holding(endpoint.starting, START_SECONDS):
+        return _started(endpoint)
 
 
-def renew(place: Place) -> None:
+def renew(endpoint: Endpoint) -> None:
     """Put a daemon of this version in the place of an older one, which finishes what it has begun."""
-    with holding(place.starting, START_SECONDS + STOP_SECONDS):
-        told = asked(place)
+    with holding(endpoint.starting, START_SECONDS + STOP_SECONDS):
+        told = asked(endpoint)
         if told is not None and is_older(told["version"]):
-            stop(place)
-        _started(place)
+            stop(endpoint)
+        _started(endpoint)
 
 
-def restart(place: Place) -> bool:
+def restart(endpoint: Endpoint) -> bool:
     """Put another daemon in the place of the one that runs, if one does; whether one did."""
-    with holding(place.starting, START_SECONDS + STOP_SECONDS):
-        stopped = stop(place)
-        _started(place)
+    with holding(endpoint.starting, START_SECONDS + STOP_SECONDS):
+        stopped = stop(endpoint)
+        _started(endpoint)
     return stopped
 
 
-def stop(place: Place) -> bool:
+def stop(endpoint: Endpoint) -> bool:
     """Ask the daemon to finish what it has begun and end, and wait for that; whether there was one.
 
     One that has not ended after STOP_SECONDS hangs, and is killed: what it has acknowledged is on disk.
     """
-    if not held(place.lock):
+    if not held(endpoint.lock):
         return False
     until = time.monotonic() + STOP_SECONDS
-    told = _told_to_stop(place)
+    told = _told_to_stop(endpoint)
     killed = False
-    while held(place.lock):
-        if told is not None and _written_pid(place) not in (told, None):
+    while held(endpoint.lock):
+        if told is not None and _written_pid(endpoint) not in (told, None):
             break  # that is another one, begun meanwhile by somebody who needs it
         if time.monotonic() > until and told is not None and not killed:
             killed, until = _killed(told), until + KILL_SECONDS
         if time.monotonic() > until:
-            raise Unavailable(f"the daemon did not end within {STOP_SECONDS:.0f} s; see {place.log}")
+            raise Unavailable(f"the daemon did not end within {STOP_SECONDS:.0f} s; see {endpoint.log}")
         time.sleep(LOOK_EVERY_SECONDS)
-        told = told or _told_to_stop(place)
+        told = told or _told_to_stop(endpoint)
     return True
 
 
-def await_answer(place: Place) -> dict[str, str]:
+def await_answer(endpoint: Endpoint) -> dict[str, str]:
     """What a daemon says of itself that somebody else has just started."""
     until = time.monotonic() + START_SECONDS
-    while (told := asked(place)) is None:
+    while (told := asked(endpoint)) is None:
         if time.monotonic() > until:
-            raise Unavailable(f"the daemon did not answer within {START_SECONDS:.0f} s; see {place.log}")
+            raise Unavailable(f"the daemon did not answer within {START_SECONDS:.0f} s; see {endpoint.log}")
         time.sleep(LOOK_EVERY_SECONDS)
     return told
 
 
-def asked(place: Place, want: str = "ping") -> dict[str, str] | None:
+def asked(endpoint: Endpoint, want: str = "ping") -> dict[str, str] | None:
     """What the daemon says of itself (version, pid); None if there is none. Unavailable if it hangs."""
     try:
-        line, _, told = place.dial(want, {"version": VERSION})
+        line, _, told = endpoint.dial(want, {"version": VERSION})
     except Hung as error:
         raise Unavailable(str(error)) from error
     except OSError:
@@ -115,14 +115,14 @@ def _numbers(version: str) -> list[int]:
     return [int(part) for part in version.split(".") if part.isdigit()]
 
 
-def _told_to_stop(place: Place) -> int | None:
+def _told_to_stop(endpoint: Endpoint) -> int | None:
     """Its pid. None: it cannot be told yet, because it only begins."""
     try:
-        if (told := asked(place, "stop")) is not None:
+        if (told := asked(endpoint, "stop")) is not None:
             return int(told["pid"])
     except Unavailable:
-        return _signalled(place, GO_ON)
-    return _signalled(place, ())
+        return _signalled(endpoint, GO_ON)
+    return _signalled(endpoint, ())
 
 
 def _killed(pid: int) -> bool:
@@ -131,9 +131,9 @@ def _killed(pid: int) -> bool:
     return True
 
 
-def _signalled(place: Place, more: "tuple[int, ...]") -> int | None:
+def _signalled(endpoint: Endpoint, more: "tuple[int, ...]") -> int | None:
     """The pid of the process that holds the place, having told it by signals to end."""
-    pid = _written_pid(place)
+    pid = _written_pid(endpoint)
     try:
         if pid is not None:
             for signum in (signal.SIGTERM, *more):  # it runs, but is too busy to listen, or was stopped
@@ -143,28 +143,28 @@ def _signalled(place: Place, more: "tuple[int, ...]") -> int | None:
     return pid
 
 
-def _written_pid(place: Place) -> int | None:
+def _written_pid(endpoint: Endpoint) -> int | None:
     """Of the daemon that holds the place; None while it begins or ends."""
     try:
-        with open(place.pid) as file:
+        with open(endpoint.pid) as file:
             return int(file.read())
     except (OSError, ValueError):
         return None
 
 
-def _started(place: Place) -> bool:
-    if asked(place) is not None:
+def _started(endpoint: Endpoint) -> bool:
+    if asked(endpoint) is not None:
         return False
-    said_before = os.path.getsize(place.log) if os.path.exists(place.log) else 0
-    process = spawned(place)
+    said_before = os.path.getsize(endpoint.log) if os.path.exists(endpoint.log) else 0
+    process = spawned(endpoint)
     until = time.monotonic() + START_SECONDS
-    while (told := asked(place)) is None:
+    while (told := asked(endpoint)) is None:
         if _ended_by_others(process):  # while it began, but it is still wanted
-            process = spawned(place)
+            process = spawned(endpoint)
         elif process.poll() is not None:
-            raise Unavailable(f"the daemon did not start: {last_words(place, said_before)}")
+            raise Unavailable(f"the daemon did not start: {last_words(endpoint, said_before)}")
         if time.monotonic() > until:
-            raise Unavailable(f"the daemon did not answer within {START_SECONDS:.0f} s; see {place.log}")
+            raise Unavailable(f"the daemon did not answer within {START_SECONDS:.0f} s; see {endpoint.log}")
         time.sleep(LOOK_EVERY_SECONDS)
     if os.name != "nt" and told["pid"] != str(process.pid):  # somebody was faster: ours still waits its turn
         process.terminate()
@@ -178,18 +178,18 @@ def _ended_by_others(process: "subprocess.Popen[bytes]") -> bool:
     return code == 0 or code in (-signal.SIGTERM, -KILLED)
 
 
-def spawned(place: Place) -> "subprocess.Popen[bytes]":
+def spawned(endpoint: Endpoint) -> "subprocess.Popen[bytes]":
     """A daemon that outlives this process and its terminal; what it says goes to its log."""
     CHILDREN[:] = [child for child in CHILDREN if child.poll() is None]
-    os.makedirs(place.home, mode=0o700, exist_ok=True)
-    log = os.open(place.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    os.makedirs(endpoint.home, mode=0o700, exist_ok=True)
+    log = os.open(endpoint.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     try:
         process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "lore.doors.cli", *place.flags, "daemon", "run", "--quietly"],
+            [sys.executable, "-P", "-m", "lore.doors.cli", *endpoint.flags, "daemon", "run", "--quietly"],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
-            cwd=place.home,
+            cwd=endpoint.home,
             env=for_resident((*RESIDENT, *_keys())),
             start_new_session=True,
         )
@@ -204,10 +204,10 @@ def _keys() -> list[str]:
     return [name for name in variables() if name.endswith("_KEY")]
 
 
-def last_words(place: Place, since: int) -> str:
+def last_words(endpoint: Endpoint, since: int) -> str:
     """The end of the log, of what was said after its first `since` bytes; a new log is shorter."""
-    with open(place.log, "rb") as log:
-        log.seek(since if since <= os.path.getsize(place.log) else 0)
+    with open(endpoint.log, "rb") as log:
+        log.seek(since if since <= os.path.getsize(endpoint.log) else 0)
         lines = log.read().decode("utf-8", "replace").splitlines()
     told = [_message(line) for line in lines if line.strip()]
     return " / ".join(told[-TOLD_LINES:]) or "it said nothing"

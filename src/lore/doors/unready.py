@@ -25,7 +25,7 @@ from lore.config import Config
 from lore.connecting import wire
 from lore.doors.early import TROUBLED
 from lore.doors.mcp import Offer, Workers, offered, over_stdio, take_over
-from lore.doors.watching import Audience
+from lore.doors.subscriptions import Audience
 from lore.engine import Lore
 from lore.environment import folder
 from lore.errors import Invalid, LoreError
@@ -100,7 +100,7 @@ class Unready:
 
     def _opened(self) -> Offer:
         config = self._settings()
-        lore = wire(config, patient=False).at_work_in(folder())
+        lore = wire(config, patient=False).in_folder(folder())
         take_over(lore, config, self._surfaces)
         lore.background.start()
         self._lore = lore

@@ -8,10 +8,11 @@ from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from lore import errors
+from lore.doors import codec, handshake
+from lore.doors.codec import fits, hints_of
+from lore.doors.endpoint import GLANCE_SECONDS, Connection
 from lore.doors.framing import LONGEST_LINE, Cut
-from lore.doors.hello import LONGEST, OPENING, said
-from lore.doors.place import GLANCE_SECONDS, Line
-from lore.doors.spelling import fits, hints_of, spelled, understood
+from lore.doors.handshake import LONGEST, OPENING
 from lore.errors import Duplicate, Invalid, LoreError, Unavailable
 
 if TYPE_CHECKING:
@@ -19,12 +20,12 @@ if TYPE_CHECKING:
 
 REPEATABLE = frozenset(
     "search similar links recall count count_below projects select read look_at full_texts roots explore"
-    " ids_like history sessions staged status check rebuild catch_up pending".split()
+    " ids_like history sessions staged status check rebuild embed_batch pending".split()
 )
 """Verbs that may be asked for a second time when the first answer was lost."""
 ONCE = frozenset("retry remember remember_all revise link unlink forget restore".split())
 VERBS = REPEATABLE | ONCE
-BEGUN = said("begun", {})
+BEGUN = handshake.encode("begun", {})
 """What the daemon says before it touches a line."""
 ERRORS: dict[str, type[LoreError]] = {
     name: error
@@ -37,17 +38,17 @@ ERRORS: dict[str, type[LoreError]] = {
 def answered(lore: "Lore", line: bytes) -> bytes:
     """Do what a line asks for; the line to answer with."""
     if isinstance(line, Cut):
-        return spelled({"error": _told(Invalid(f"a line has at most {LONGEST_LINE:,} bytes"))})
+        return codec.encode({"error": _told(Invalid(f"a line has at most {LONGEST_LINE:,} bytes"))})
     try:
-        value = _done(lore, understood(line))
+        value = _done(lore, codec.decode(line))
     except LoreError as error:
-        return spelled({"error": _told(error)})
+        return codec.encode({"error": _told(error)})
     except RecursionError:
-        return spelled({"error": _told(Invalid("this is nested too deeply"))})
+        return codec.encode({"error": _told(Invalid("this is nested too deeply"))})
     try:
-        return spelled({"value": value})
+        return codec.encode({"value": value})
     except RecursionError:
-        return spelled(
+        return codec.encode(
             {"error": _told(Unavailable("it was done, but the answer is nested too deeply to be told"))}
         )
 
@@ -86,7 +87,7 @@ class Remote:
 
     def __init__(
         self,
-        line: Line,
+        line: Connection,
         instead: Callable[[], "AbstractContextManager[Lore]"],
         hung: Callable[[], str] = str,
     ) -> None:
@@ -127,7 +128,7 @@ class Remote:
     def _said(self, asked: Mapping[str, object]) -> tuple[bool, bytes]:
         """Whether it was begun, and its answer; an empty one if the daemon ended before."""
         try:
-            self._line.sendall(spelled(asked))
+            self._line.sendall(codec.encode(asked))
         except OSError:
             return False, b""
         answer = self._next()
@@ -155,7 +156,7 @@ class Remote:
 
 
 def _value(answer: bytes) -> Any:
-    document = understood(answer)
+    document = codec.decode(answer)
     if "value" in document:
         return document["value"]
     told = document["error"]

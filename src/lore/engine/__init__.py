@@ -5,17 +5,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from lore.config import Sleeping
+from lore.config import ConsolidationSettings
 from lore.engine.background import Background
-from lore.engine.embed import embed_alone, settle
+from lore.engine.consolidation_backlog import retried, staged
+from lore.engine.embed import embed_alone, embed_pending
+from lore.engine.embeddings import Embeddings
+from lore.engine.find_duplicate import DuplicateCheck, find_duplicate
 from lore.engine.forget import forget, restore
 from lore.engine.graph import Graph
 from lore.engine.importing import import_file
 from lore.engine.in_progress import Asker, without_own_turns
 from lore.engine.ingest import Ingested, ingest
-from lore.engine.known import Known, known
 from lore.engine.link import link, unlink
-from lore.engine.nights import retried, staged
 from lore.engine.rate import Rated, Rating, rate
 from lore.engine.read import explore, ids_like, look_at, read, read_many, root_of, roots
 from lore.engine.recall import recall
@@ -24,7 +25,6 @@ from lore.engine.release import release
 from lore.engine.remember import remember
 from lore.engine.revise import revise
 from lore.engine.search import search
-from lore.engine.sense import Sense
 from lore.engine.similar import TextOrVector, similar
 from lore.engine.status import status
 from lore.engine.suggest import Candidate, Reviewed, Suggestion, recommend, review
@@ -50,7 +50,7 @@ from lore.model import (
 )
 from lore.ranking.policy import POLICIES, Policy
 from lore.store import Reader, Store
-from lore.text import clean, storable
+from lore.text import check_storable, require_text
 from lore.transcripts.imports import Format
 from lore.transcripts.project import repository_of
 from lore.transcripts.sources import Source
@@ -62,14 +62,14 @@ EVERYTHING = Filter()
 
 @dataclass(frozen=True, kw_only=True)
 class Lore:
-    """The parts, wired for one reader. `within` gives the same Lore to another one.
+    """The parts, wired for one reader. `for_namespace` gives the same Lore to another one.
 
     project: where the reader is at work; what is written there belongs to it. conversation: the one that
     asks, by its client's id. connected_at: when the agent connected that asks; None: a person does.
     """
 
     store: Store
-    sense: Sense
+    sense: Embeddings
     namespace: str = SHARED
     surface: str = ""
     actor: str = ""
@@ -77,7 +77,7 @@ class Lore:
     conversation: str = ""
     connected_at: float | None = None
     clock: Callable[[], float] = time.time
-    tuning: Sleeping = field(default_factory=Sleeping, repr=False)
+    tuning: ConsolidationSettings = field(default_factory=ConsolidationSettings, repr=False)
     policies: Mapping[str, Policy] = field(default_factory=lambda: POLICIES, repr=False)
     background: Background = field(repr=False)
     model: LanguageModel | None = field(default=None, repr=False)
@@ -102,10 +102,10 @@ class Lore:
         """What is already known that is like this text, or this vector of the embedding model."""
         return similar(text, reader=self._reader, sense=self.sense, where=where, limit=limit)
 
-    def known(self, draft: Draft) -> Known:
+    def find_duplicate(self, draft: Draft) -> DuplicateCheck:
         """What there is already of a draft: what it would repeat, and what lies next to it."""
         k, at = max(1, self.tuning.auto_link_k), self.tuning.duplicate_threshold
-        return known(draft, reader=self._reader, sense=self.sense, limit=k, twin_at=at)
+        return find_duplicate(draft, reader=self._reader, sense=self.sense, limit=k, duplicate_at=at)
 
     def recommend(self, id: str, limit: int) -> list[Candidate]:
         """What might be linked to a memory, and why; changes nothing."""
@@ -211,7 +211,7 @@ class Lore:
             now=self.clock(),
             project=self.project,
         )
-        self.background.wake(at_once=any(draft.at_once for draft in drafts))
+        self.background.wake(embed_now=any(draft.embed_now for draft in drafts))
         return memories
 
     def ingest(
@@ -305,9 +305,9 @@ class Lore:
             namespace=self.namespace,
             cause=self._cause("reflect"),
             now=self.clock(),
-            twin_at=self.tuning.duplicate_threshold,
+            duplicate_at=self.tuning.duplicate_threshold,
         )
-        self.background.wake(at_once=True)
+        self.background.wake(embed_now=True)
         return reflected
 
     def review(self, ids: Sequence[str], accepted: bool) -> list[Reviewed]:
@@ -340,11 +340,11 @@ class Lore:
         """A complete copy of the store while others go on writing."""
         self.store.backup(target)
 
-    def settle(self) -> None:
+    def embed_pending(self) -> None:
         """Have everything embedded that waits, as far as there is a model: here, or by whoever embeds now."""
-        settle(store=self.store, sense=self.sense)
+        embed_pending(store=self.store, sense=self.sense)
 
-    def catch_up(self) -> int | None:
+    def embed_batch(self) -> int | None:
         """Embed a batch of what waits; its size. 0: nothing waits, or no model. None: another does it now."""
         return embed_alone(store=self.store, sense=self.sense)
 
@@ -352,12 +352,12 @@ class Lore:
         """How many memories wait to be embedded."""
         return self.store.pending(self.sense.model)
 
-    def within(self, namespace: str, surface: str = "", actor: str = "") -> "Lore":
+    def for_namespace(self, namespace: str, surface: str = "", actor: str = "") -> "Lore":
         """The same Lore for another reader."""
-        clean(namespace, "namespace", NAMESPACE_LIMIT_BYTES)
+        require_text(namespace, "namespace", NAMESPACE_LIMIT_BYTES)
         return replace(self, namespace=namespace, surface=surface, actor=actor)
 
-    def at_work_in(self, folder: str) -> "Lore":
+    def in_folder(self, folder: str) -> "Lore":
         """The same Lore for somebody in this folder: what is written belongs to its repository, if any."""
         project = repository_of(folder)
         return replace(self, project=project.key if project else "")
@@ -394,5 +394,5 @@ class Lore:
         return self.store.reader(self.namespace)
 
     def _cause(self, verb: str, reason: str = "") -> Cause:
-        reason = storable(reason, "reason", REASON_LIMIT_BYTES)
+        reason = check_storable(reason, "reason", REASON_LIMIT_BYTES)
         return Cause(verb=verb, surface=self.surface, actor=self.actor, reason=reason)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from lore.config import Tuning
 from lore.engine.embed import WORK, embed, embed_alone
-from lore.engine.sense import Sense
+from lore.engine.embeddings import Embeddings
 from lore.engine.suggest import sweep, sweepable
 from lore.health import Embedding
 from lore.model import Cause
@@ -38,7 +38,7 @@ class Sweeping:
     """A sweep in small steps, for one namespace; among all processes, one at a time does it."""
 
     def __init__(
-        self, store: Store, sense: Sense, namespace: str, tuning: Tuning, clock: Callable[[], float]
+        self, store: Store, sense: Embeddings, namespace: str, tuning: Tuning, clock: Callable[[], float]
     ) -> None:
         self._store = store
         self._sense = sense
@@ -98,7 +98,7 @@ class Sweeping:
 class Background:
     """Started once, woken by every write, stopped by `close`."""
 
-    def __init__(self, store: Store, sense: Sense, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, store: Store, sense: Embeddings, clock: Callable[[], float] = time.time) -> None:
         self._store = store
         self._sense = sense
         self._clock = clock
@@ -118,10 +118,10 @@ class Background:
         """Sweep this namespace too, from now on; once however often it is said."""
         self._sweeps.setdefault(namespace, Sweeping(self._store, self._sense, namespace, tuning, self._clock))
 
-    def wake(self, at_once: bool = False) -> None:
-        """There is something to embed: the thread does it soon. at_once: where none runs, it is done here."""
+    def wake(self, embed_now: bool = False) -> None:
+        """Have the thread embed soon. embed_now: embed here if the thread does not run."""
         self._woken.set()
-        if at_once and not self._thread.is_alive():
+        if embed_now and not self._thread.is_alive():
             embed_alone(store=self._store, sense=self._sense)
 
     @property
@@ -184,7 +184,7 @@ class Background:
                 self._rest(self.service.failed(error))
 
     def _load(self) -> None:
-        self._sense.of_texts([])
+        self._sense.embed_texts([])
         self._step()
 
     def _step(self) -> None:

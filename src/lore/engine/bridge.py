@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from lore.engine.deepen import DECIDES
-from lore.engine.sense import Sense
+from lore.engine.embeddings import Embeddings
 from lore.model import Hit, Memory, Query, Signal
 from lore.names import forms, words_of
 from lore.ranking.decay import relevance
@@ -28,7 +28,7 @@ RARE = 3.0
 
 
 def bridged(
-    hits: Sequence[Hit], query: Query, *, policy: Policy, reader: Reader, sense: Sense, now: float
+    hits: Sequence[Hit], query: Query, *, policy: Policy, reader: Reader, sense: Embeddings, now: float
 ) -> list[Hit]:
     """The hits, and what the second search found: one after each of the first hits, where it is not yet."""
     if not hits:
@@ -36,7 +36,7 @@ def bridged(
     best = hits[0].memory
     passage = excerpt(best.content, query.text, PASSAGE)
     names = _names(best.content, query.text, reader)
-    vector = sense.of_question(f"{query.text} {passage}") if names else None
+    vector = sense.embed_query(f"{query.text} {passage}") if names else None
     if vector is None:
         return list(hits)
     near = reader.near(vector, sense.model, FOUND, query.where)

@@ -33,7 +33,7 @@ def sleep(
     embedding that was done for this run before; its time counts.
     """
     now = lore.clock()
-    lore.settle()
+    lore.embed_pending()
     reader = lore.store.reader(lore.namespace)
     view = View(
         reader=reader,

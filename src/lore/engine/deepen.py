@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from lore.engine.sense import Sense
+from lore.engine.embeddings import Embeddings
 from lore.model import Hit, Link, Memory, Query, Signal
 from lore.names import Mention, Word, candidates, mentions, stems, subjects, without, words_of
 from lore.ranking.decay import left_of, relevance
@@ -46,7 +46,7 @@ def deepened(
     *,
     policy: Policy,
     reader: Reader,
-    sense: Sense,
+    sense: Embeddings,
     now: float,
 ) -> list[Hit]:
     """The hits and what can be reached from them, best first: by how they fit and how they are reached."""
@@ -124,7 +124,7 @@ class _Walk:
     names: frozenset[str]
     vector: Vector | None
     reader: Reader
-    sense: Sense
+    sense: Embeddings
     ways: dict[str, dict[str, float]] = field(default_factory=dict)
     via: dict[str, tuple[float, str]] = field(default_factory=dict)
     fits: dict[str, float] = field(default_factory=dict)

@@ -6,8 +6,8 @@ from typing import Literal
 
 import numpy as np
 
-from lore.engine.portrait import Portrait, entities_named, portraits_of
-from lore.engine.sense import Sense
+from lore.engine.embeddings import Embeddings
+from lore.engine.entity_view import EntityView, entities_named, views_of
 from lore.errors import NotFound, Unavailable
 from lore.model import Memory
 from lore.ranking.cluster import Distances, clustered, contained, containment
@@ -33,7 +33,7 @@ class Pair:
 class Repetitions:
     """What an entity says more than once: pair by pair, and grouped."""
 
-    portrait: Portrait
+    view: EntityView
     pairs: tuple[Pair, ...] = ()
     clusters: tuple[tuple[Memory, ...], ...] = ()
 
@@ -42,7 +42,7 @@ def duplicates(
     name: str,
     *,
     reader: Reader,
-    sense: Sense,
+    sense: Embeddings,
     namespace: str,
     threshold: float = MEANING_THRESHOLD,
     containment_threshold: float = CONTAINMENT_THRESHOLD,
@@ -51,10 +51,10 @@ def duplicates(
     entity = entities_named([name], reader=reader, namespace=namespace).get(name)
     if entity is None:
         raise NotFound(name)
-    [portrait] = portraits_of([entity], reader=reader)
-    texts = portrait.observations
+    [view] = views_of([entity], reader=reader)
+    texts = view.observations
     if len(texts) < 2:
-        return Repetitions(portrait=portrait)
+        return Repetitions(view=view)
     alike = likenesses(texts, reader=reader, sense=sense)
     if alike is None:
         raise Unavailable(sense.trouble)
@@ -66,7 +66,7 @@ def duplicates(
                 pairs[one, other] = pair
     clusters = clustered(pairs, len(texts))
     return Repetitions(
-        portrait=portrait,
+        view=view,
         pairs=tuple(pairs.values()),
         clusters=tuple(tuple(texts[at] for at in cluster) for cluster in clusters),
     )
@@ -83,13 +83,13 @@ def _pair(one: Memory, other: Memory, likeness: float, meaning: float, containin
 
 
 def repeated(
-    texts: Sequence[str], known: Sequence[Memory], *, reader: Reader, sense: Sense
+    texts: Sequence[str], known: Sequence[Memory], *, reader: Reader, sense: Embeddings
 ) -> tuple[list[str], dict[str, Vector]]:
     """Those of `texts` that repeat the known observation most like them, and the vectors of all.
 
     Without a model nothing is compared.
     """
-    new = sense.of_texts(list(texts))
+    new = sense.embed_texts(list(texts))
     old = _vectors(known, reader=reader, sense=sense)
     if new is None or old is None:
         return [], {}
@@ -104,7 +104,7 @@ def repeated(
     return found, dict(zip(texts, new, strict=True))
 
 
-def likenesses(memories: Sequence[Memory], *, reader: Reader, sense: Sense) -> Distances | None:
+def likenesses(memories: Sequence[Memory], *, reader: Reader, sense: Embeddings) -> Distances | None:
     """How alike each two are, 0 to 1 and below; None without a model."""
     matrix = _vectors(memories, reader=reader, sense=sense)
     if matrix is None:
@@ -113,12 +113,12 @@ def likenesses(memories: Sequence[Memory], *, reader: Reader, sense: Sense) -> D
     return zero + (sense.likeness(1.0) - zero) * (matrix @ matrix.T)  # likeness is linear in the cosine
 
 
-def _vectors(memories: Sequence[Memory], *, reader: Reader, sense: Sense) -> Distances | None:
+def _vectors(memories: Sequence[Memory], *, reader: Reader, sense: Embeddings) -> Distances | None:
     """One row for each; what still waits for its vector is embedded here."""
     known = reader.vectors(sense.model, [memory.id for memory in memories])
     waiting = [memory for memory in memories if memory.id not in known]
     if waiting:
-        fresh = sense.of_texts([memory.content for memory in waiting])
+        fresh = sense.embed_texts([memory.content for memory in waiting])
         if fresh is None:
             return None
         known |= {memory.id: vector for memory, vector in zip(waiting, fresh, strict=True)}

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 
-from lore.engine.sense import Sense
+from lore.engine.embeddings import Embeddings
 from lore.store import Passage, Store
 from lore.vectors import Vector
 
@@ -17,7 +17,7 @@ LOOK_EVERY_SECONDS = 0.1
 
 
 def embed(
-    *, store: Store, sense: Sense, limit: int = BATCH, stopped: Callable[[], bool] = lambda: False
+    *, store: Store, sense: Embeddings, limit: int = BATCH, stopped: Callable[[], bool] = lambda: False
 ) -> int:
     """Embed some of what is waiting; how many were taken on. 0: nothing waits, or there is no model.
 
@@ -30,7 +30,7 @@ def embed(
         sense.give_way()
         size = 1 if sense.asked_lately else PIECE
         piece, alike = alike[:size], alike[size:]
-        found = sense.of_texts([passage.text for passage in piece])
+        found = sense.embed_texts([passage.text for passage in piece])
         if found is None:
             break
         vectors |= dict(zip(piece, found, strict=True))
@@ -39,13 +39,13 @@ def embed(
     return len(vectors)
 
 
-def embed_alone(*, store: Store, sense: Sense) -> int | None:
+def embed_alone(*, store: Store, sense: Embeddings) -> int | None:
     """Like `embed`, unless another process or thread embeds: then None."""
     with store.exclusive(WORK) as alone:
         return embed(store=store, sense=sense) if alone else None
 
 
-def settle(*, store: Store, sense: Sense) -> None:
+def embed_pending(*, store: Store, sense: Embeddings) -> None:
     """Embed until nothing waits or there is no model; while another one embeds, wait for that."""
     while store.pending(sense.model) and (taken := embed_alone(store=store, sense=sense)) != 0:
         if taken is None:

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from lore.engine import origins
-from lore.engine.link import ended, made
-from lore.engine.portrait import OBSERVATION, repaint_above
+from lore.engine.entity_view import OBSERVATION, refresh_entities_of
+from lore.engine.link import end_link, new_link
 from lore.model import SESSION, Cause, Link, Memory, Tie
 from lore.store import Store, Writer
 
@@ -28,7 +28,7 @@ def forget(ids: Sequence[str], *, store: Store, namespace: str, cause: Cause, no
             for memory in (sessions | along).values()
         ]
         writer.put(gone)
-        repaint_above(gone, writer=writer, now=now)
+        refresh_entities_of(gone, writer=writer, now=now)
         for id, memory in known.items():
             if id not in sessions and id not in along:
                 hide(memory, cause.reason, writer, now)
@@ -40,7 +40,7 @@ def hide(memory: Memory, reason: str, writer: Writer, now: float) -> None:
     hidden = [memory, *_observations_of(memory, writer)]
     _hand_up(memory, writer, now)
     writer.put([replace(m, forgotten_at=now, forgotten_reason=reason, updated_at=now) for m in hidden])
-    repaint_above([memory], writer=writer, now=now)
+    refresh_entities_of([memory], writer=writer, now=now)
 
 
 def restore(ids: Sequence[str], *, store: Store, namespace: str, cause: Cause, now: float) -> list[str]:
@@ -61,7 +61,7 @@ def restore(ids: Sequence[str], *, store: Store, namespace: str, cause: Cause, n
         writer.put([replace(m, forgotten_at=None, forgotten_reason="", updated_at=now) for m in back])
         for memory in forgotten:
             _take_back(memory, writer, now)
-        repaint_above(back, writer=writer, now=now)
+        refresh_entities_of(back, writer=writer, now=now)
         return [*(memory.id for memory in forgotten), *(memory.id for memory in others)]
 
 
@@ -95,13 +95,13 @@ def _hand_up(memory: Memory, writer: Writer, now: float) -> None:
     ties = _ties(memory.id, writer)
     above = [link.source for link in ties if link.target == memory.id]
     below = [link for link in ties if link.source == memory.id]
-    writer.put_links([ended(link, now) for link in below])
+    writer.put_links([end_link(link, now) for link in below])
     for grandparent in above:
         writer.put_links([_adoption(grandparent, link.target, _mark(memory), now) for link in below])
 
 
 def _adoption(parent: str, child: str, mark: str, now: float) -> Link:
-    return made(Tie(source=parent, target=child, kind="hierarchical"), mark, now)
+    return new_link(Tie(source=parent, target=child, kind="hierarchical"), mark, now)
 
 
 def _take_back(memory: Memory, writer: Writer, now: float) -> None:
@@ -115,5 +115,5 @@ def _take_back(memory: Memory, writer: Writer, now: float) -> None:
     for link in lost:
         above = [up for up in _ties(link.target, writer) if up.target == link.target]
         if link.target not in way and all(up.created_by == _mark(memory) for up in above):
-            writer.put_links([ended(up, now) for up in above])
+            writer.put_links([end_link(up, now) for up in above])
             writer.put_links([replace(link, active=True, ended_at=None, updated_at=now)])

@@ -6,17 +6,17 @@ from pathlib import Path
 
 from lore.admit import admit
 from lore.engine.adopt import Adopted, adopt, file_within, lines_of
-from lore.engine.associate import Association, associate
 from lore.engine.audit import Audit, audit
 from lore.engine.background import Background
 from lore.engine.duplicates import Repetitions, duplicates
+from lore.engine.embeddings import Embeddings
+from lore.engine.entity_view import EntityView, past_of
+from lore.engine.graph_search import EntityHit, search_graph
 from lore.engine.nodes import Nodes, addressed, containing, everything, names_of, opened, replaced_as
 from lore.engine.observe import Subject, introduce, observe
-from lore.engine.ponder import Thought, ponder, thoughts_about
-from lore.engine.portrait import Portrait, past_of
 from lore.engine.relate import Ending, Related, Relation, end, relate, unrelate
 from lore.engine.retract import retract
-from lore.engine.sense import Sense
+from lore.engine.search_reflections import ReflectionHit, reflections_about, search_reflections
 from lore.engine.split import Analysis, Part, Splitting, analyse, candidates, split
 from lore.model import Cause, Link, Memory
 from lore.ranking.policy import Policy
@@ -28,7 +28,7 @@ class Graph:
     """The parts, for one reader and one moment; `Lore.graph` makes it. policy: how entities are ranked."""
 
     store: Store
-    sense: Sense
+    sense: Embeddings
     namespace: str
     now: float
     policy: Policy
@@ -36,9 +36,9 @@ class Graph:
     cause: Callable[[str], Cause]
 
     # --- entities and observations
-    def introduce(self, subjects: Sequence[Subject], merge: bool = True) -> list[Portrait]:
+    def introduce(self, subjects: Sequence[Subject], merge: bool = True) -> list[EntityView]:
         """Create entities; those that exist gain what is new, or are left alone without `merge`."""
-        portraits = introduce(
+        views = introduce(
             admit(list(subjects)),
             merge=merge,
             store=self.store,
@@ -47,12 +47,12 @@ class Graph:
             cause=self.cause("introduce"),
             now=self.now,
         )
-        self.background.wake(at_once=True)
-        return portraits
+        self.background.wake(embed_now=True)
+        return views
 
-    def observe(self, subjects: Sequence[Subject], judge: bool = True) -> list[Portrait]:
+    def observe(self, subjects: Sequence[Subject], judge: bool = True) -> list[EntityView]:
         """Add observations to entities that exist; those that repeat an older one are flagged."""
-        portraits = observe(
+        views = observe(
             admit(list(subjects)),
             judge=judge,
             store=self.store,
@@ -61,10 +61,10 @@ class Graph:
             cause=self.cause("observe"),
             now=self.now,
         )
-        self.background.wake(at_once=True)
-        return portraits
+        self.background.wake(embed_now=True)
+        return views
 
-    def retract(self, subjects: Sequence[Subject], strict: bool = False) -> dict[str, Portrait]:
+    def retract(self, subjects: Sequence[Subject], strict: bool = False) -> dict[str, EntityView]:
         """Hide observations by their exact text."""
         left = retract(
             subjects,
@@ -74,7 +74,7 @@ class Graph:
             cause=self.cause("retract"),
             now=self.now,
         )
-        self.background.wake(at_once=True)
+        self.background.wake(embed_now=True)
         return left
 
     def named(self, names: Sequence[str], implied: bool = False) -> dict[str, Memory]:
@@ -149,9 +149,9 @@ class Graph:
         """The memory that went by this name until something newer replaced it."""
         return replaced_as(name, reader=self._reader)
 
-    def associate(self, question: str, limit: int = 10) -> list[Association]:
+    def search(self, question: str, limit: int = 10) -> list[EntityHit]:
         """The best entities for a question, by meaning, words, use, age and company."""
-        return associate(
+        return search_graph(
             question,
             limit=limit,
             policy=self.policy,
@@ -161,11 +161,11 @@ class Graph:
             now=self.now,
         )
 
-    def ponder(
+    def search_reflections(
         self, question: str, author: str | None, mood: str | None, target_type: str | None, limit: int
-    ) -> list[Thought]:
+    ) -> list[ReflectionHit]:
         """Reflections for a question."""
-        return ponder(
+        return search_reflections(
             question,
             author=author,
             mood=mood,
@@ -176,9 +176,9 @@ class Graph:
             now=self.now,
         )
 
-    def thoughts_about(self, entities: Sequence[Memory]) -> dict[int, list[Thought]]:
+    def reflections_about(self, entities: Sequence[Memory]) -> dict[int, list[ReflectionHit]]:
         """Reflections on entities, by the entity's number."""
-        return thoughts_about("entity", [entity.alias for entity in entities], reader=self._reader)
+        return reflections_about("entity", [entity.alias for entity in entities], reader=self._reader)
 
     # --- care
     def analyse(self, name: str) -> Analysis:
@@ -200,7 +200,7 @@ class Graph:
             cause=self.cause("split"),
             now=self.now,
         )
-        self.background.wake(at_once=True)
+        self.background.wake(embed_now=True)
         return splitting
 
     def duplicates(self, name: str, threshold: float, containment_threshold: float) -> Repetitions:

@@ -9,7 +9,7 @@ from lore.engine.ingest import Ingested, keep_all
 from lore.errors import Unavailable
 from lore.model import Cause
 from lore.store import Store
-from lore.text import storable
+from lore.text import check_storable
 from lore.transcripts.foreign import open_regular
 from lore.transcripts.imports import Format, format_of, said_in, source_of
 
@@ -27,7 +27,7 @@ def import_file(
     now: float,
 ) -> Iterator[Ingested]:
     """Read a file from beginning to end; what came of each batch, as soon as it is kept."""
-    storable(session, "session", SESSION_LIMIT_BYTES)
+    check_storable(session, "session", SESSION_LIMIT_BYTES)
     try:
         with open_regular(path) as file:
             read = 0

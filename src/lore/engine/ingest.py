@@ -10,13 +10,13 @@ from typing import Any
 
 from lore.admit import Admitted, admit
 from lore.engine.clean import clean_heading, clean_turn
-from lore.engine.link import made
+from lore.engine.link import new_link
 from lore.errors import LoreError, Unavailable
 from lore.model import FULL_LENGTH, LORE_CALL, SESSION, TURN, Cause, Link, LinkKind, Memory, Tie
 from lore.store import Bookmark, Reader, Store, Writer
 from lore.text import preview
 from lore.transcripts.base import Heading, Said, Turn
-from lore.transcripts.growing import Left, Transcript, Watermark
+from lore.transcripts.growing import ReadPosition, Transcript, Watermark
 from lore.transcripts.lore_calls import is_lore_call
 from lore.transcripts.project import Project, project_of
 from lore.transcripts.sources import Source
@@ -129,9 +129,9 @@ def _characters(said: Iterable[Said]) -> int:
     return sum(len(one.text) + len(one.full) for one in said if isinstance(one, Turn))
 
 
-def _left(bookmark: Bookmark) -> Left:
+def _left(bookmark: Bookmark) -> ReadPosition:
     mark = Watermark(offset=bookmark.offset, lines=bookmark.lines, first=bookmark.first, last=bookmark.last)
-    return Left(
+    return ReadPosition(
         path=bookmark.path,
         device=bookmark.device,
         inode=bookmark.inode,
@@ -140,7 +140,7 @@ def _left(bookmark: Bookmark) -> Left:
     )
 
 
-def _bookmark(left: Left, source: str, now: float) -> Bookmark:
+def _bookmark(left: ReadPosition, source: str, now: float) -> Bookmark:
     return Bookmark(
         path=left.path,
         source=source,
@@ -323,7 +323,7 @@ class _Keeping:
         return memories, links
 
     def _link(self, source: str, target: str, kind: LinkKind) -> Link:
-        return made(Tie(source=source, target=target, kind=kind), self._cause.verb, self._now)
+        return new_link(Tie(source=source, target=target, kind=kind), self._cause.verb, self._now)
 
     def _memory(self, id: str, turn: Turn, words_before: str) -> Memory:
         project = self._project(turn)

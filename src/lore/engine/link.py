@@ -7,7 +7,7 @@ from lore.admit import admit
 from lore.errors import Invalid, NotFound
 from lore.model import LINK_KINDS, SHARED, Cause, Link, Tie, new_id
 from lore.store import Store, Writer
-from lore.text import listed, preview, storable
+from lore.text import check_storable, listed, preview
 
 
 def link(ties: Sequence[Tie], *, store: Store, namespace: str, cause: Cause, now: float) -> list[Link]:
@@ -15,18 +15,18 @@ def link(ties: Sequence[Tie], *, store: Store, namespace: str, cause: Cause, now
     for tie in ties:
         check_tie(tie)
     with store.transaction(namespace, cause, now) as writer:
-        return [tied(tie, writer, cause, now) for tie in admit(list(ties))]
+        return [put_link(tie, writer, cause, now) for tie in admit(list(ties))]
 
 
 def unlink(ids: Sequence[str], *, store: Store, namespace: str, cause: Cause, now: float) -> list[str]:
     """End links; the ids that were active. A child whose tie to its parent ends becomes a root."""
     with store.transaction(namespace, cause, now) as writer:
         active = [link for link in writer.get_links(ids).values() if link.active]
-        writer.put_links([ended(link, now) for link in active])
+        writer.put_links([end_link(link, now) for link in active])
         return [link.id for link in active]
 
 
-def made(tie: Tie, by: str, now: float) -> Link:
+def new_link(tie: Tie, by: str, now: float) -> Link:
     """A new link as somebody wants it."""
     return Link(
         id=new_id(now),
@@ -42,7 +42,7 @@ def made(tie: Tie, by: str, now: float) -> Link:
     )
 
 
-def ended(link: Link, now: float) -> Link:
+def end_link(link: Link, now: float) -> Link:
     """The same link, no longer active."""
     return replace(link, active=False, ended_at=now, updated_at=now)
 
@@ -55,11 +55,11 @@ def check_tie(tie: Tie) -> None:
         raise Invalid(f"a memory cannot be linked to itself: {preview(tie.source, 80)}")
     if not 0 <= tie.weight <= 1:
         raise Invalid(f"weight is {tie.weight}; it must be between 0 and 1")
-    storable(tie.type, "type", 500)
-    storable(tie.reason, "reason")
+    check_storable(tie.type, "type", 500)
+    check_storable(tie.reason, "reason")
 
 
-def tied(tie: Tie, writer: Writer, cause: Cause, now: float) -> Link:
+def put_link(tie: Tie, writer: Writer, cause: Cause, now: float) -> Link:
     """Keep one link; both ends must be known."""
     ends = writer.get([tie.source, tie.target])
     for end in (tie.source, tie.target):
@@ -69,7 +69,7 @@ def tied(tie: Tie, writer: Writer, cause: Cause, now: float) -> Link:
         if ends[tie.target].namespace == SHARED != ends[tie.source].namespace:
             raise Invalid(f"{tie.target} is shared; it cannot hang below a memory that others do not see")
         _make_room(tie, writer, now)
-    [stored] = writer.put_links([made(tie, cause.verb, now)])
+    [stored] = writer.put_links([new_link(tie, cause.verb, now)])
     return stored
 
 
@@ -83,4 +83,4 @@ def _make_room(tie: Tie, writer: Writer, now: float) -> None:
         if link.target == tie.target and link.kind == "hierarchical" and link.active
     ]
     same = (tie.source, tie.type)
-    writer.put_links([ended(link, now) for link in above if (link.source, link.type) != same])
+    writer.put_links([end_link(link, now) for link in above if (link.source, link.type) != same])

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from lore.engine.sense import Sense
+from lore.engine.embeddings import Embeddings
 from lore.model import Filter, Hit, Memory, Signal
 from lore.ranking import confidence, evidence, fuse
 from lore.ranking.coverage import coverage
@@ -114,7 +114,7 @@ class Candidates:
         return confidence.confidence(self.question.text, support, certain)
 
 
-def find(question: Question, reader: Reader, sense: Sense) -> Candidates:
+def find(question: Question, reader: Reader, sense: Embeddings) -> Candidates:
     """The candidates by meaning and by words; a filter by ids names exactly the candidates."""
     policy, where, vector = question.policy, question.where, question.vector
     many = max(policy.candidates, question.limit)

@@ -5,15 +5,15 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from lore.engine.portrait import (
+from lore.engine.entity_view import (
     ENTITY,
     IMPLIED,
     OBSERVATION,
-    Portrait,
+    EntityView,
     all_entities,
     entities_named,
     observations_below,
-    portraits_of,
+    views_of,
 )
 from lore.engine.use import count_use
 from lore.errors import Invalid
@@ -46,12 +46,12 @@ class Bond:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Nodes:
-    """Some portraits, and the active relations that touch any of them.
+    """Some entity views, and the active relations that touch any of them.
 
     omitted: how many more memories of other dialects there are than an answer has room for.
     """
 
-    portraits: tuple[Portrait, ...]
+    views: tuple[EntityView, ...]
     bonds: tuple[Bond, ...]
     omitted: int = 0
 
@@ -62,9 +62,9 @@ def everything(*, reader: Reader) -> Nodes:
     shown = [entity for entity in entities if IMPLIED not in entity.flags]
     foreign = _bounded(reader.select(LISTED, FOREIGN_LIMIT))
     links = reader.links([memory.id for memory in (*entities, *foreign)], kinds=("relation",))
-    portraits = [*portraits_of(shown, reader=reader), *standing_in(foreign, reader)]
+    views = [*views_of(shown, reader=reader), *standing_in(foreign, reader)]
     omitted = reader.count(LISTED) - len(foreign)
-    return Nodes(portraits=tuple(portraits), bonds=named_bonds(links, portraits, reader), omitted=omitted)
+    return Nodes(views=tuple(views), bonds=named_bonds(links, views, reader), omitted=omitted)
 
 
 def containing(text: str, *, reader: Reader) -> Nodes:
@@ -79,8 +79,8 @@ def containing(text: str, *, reader: Reader) -> Nodes:
     own = [memory for memory in matches if memory.kind == ENTITY and IMPLIED not in memory.flags]
     foreign = [memory for memory in reversed(matches) if stands_in(memory)]
     shown = _bounded(foreign)
-    portraits = [*portraits_of(own, reader=reader), *standing_in(shown, reader)]
-    return _bound(portraits, reader, omitted=len(foreign) - len(shown))
+    views = [*views_of(own, reader=reader), *standing_in(shown, reader)]
+    return _bound(views, reader, omitted=len(foreign) - len(shown))
 
 
 def opened(
@@ -92,8 +92,8 @@ def opened(
     """
     entities = entities_named(names, reader=reader, namespace=namespace)
     by_id = {id: memory for id, memory in reader.get(names).items() if IMPLIED not in memory.flags}
-    own = {p.name: p for p in portraits_of(entities.values(), reader=reader)}
-    shown: dict[str, Portrait] = {}
+    own = {p.name: p for p in views_of(entities.values(), reader=reader)}
+    shown: dict[str, EntityView] = {}
     for name in dict.fromkeys(names):
         if name in own:
             found = [own[name]]
@@ -102,7 +102,7 @@ def opened(
         else:
             called = _called(name, reader) or (_called(name, reader, REPLACED) if replaced else [])
             found = standing_in(called, reader)
-        shown |= {portrait.entity.id: portrait for portrait in found}
+        shown |= {view.entity.id: view for view in found}
     count_use(list(shown), store=store, now=now, together=len(shown) > 1)
     return _bound(list(shown.values()), reader)
 
@@ -134,12 +134,12 @@ def replaced_as(name: str, *, reader: Reader) -> Memory | None:
     return next((memory for memory in _called(name, reader, REPLACED) if memory.superseded_by), None)
 
 
-def portrayed(memories: Iterable[Memory], *, reader: Reader) -> list[Portrait]:
+def portrayed(memories: Iterable[Memory], *, reader: Reader) -> list[EntityView]:
     """Entities with their observations, others under a name of their own; in the same order."""
     memories = list(memories)
-    own = portraits_of([m for m in memories if m.kind == ENTITY], reader=reader)
+    own = views_of([m for m in memories if m.kind == ENTITY], reader=reader)
     others = standing_in([m for m in memories if m.kind != ENTITY], reader)
-    known = {portrait.entity.id: portrait for portrait in (*own, *others)}
+    known = {view.entity.id: view for view in (*own, *others)}
     return [known[memory.id] for memory in memories]
 
 
@@ -154,19 +154,19 @@ def is_node(memory: Memory) -> bool:
     return stands_in(memory) or (memory.kind == ENTITY and IMPLIED not in memory.flags)
 
 
-def standing_in(memories: Sequence[Memory], reader: Reader) -> list[Portrait]:
+def standing_in(memories: Sequence[Memory], reader: Reader) -> list[EntityView]:
     """Under title or first words; with a number where others are called the same."""
     below = observations_below([memory.id for memory in memories], reader=reader)
     labels = Counter(label_of(memory.title, memory.content) for memory in memories)
     titles = frozenset(labels)
     taken = Counter(m.title for m in reader.select(Filter(titles=titles), 1_000)) if titles else Counter()
-    portraits = []
+    views = []
     for memory in memories:
         label = label_of(memory.title, memory.content)
         others = labels[label] + taken[label] - (2 if memory.title == label else 1)
         name = f"{label} (#{memory.alias})" if others > 0 else label
-        portraits.append(Portrait(entity=memory, name=name, observations=below[memory.id]))
-    return portraits
+        views.append(EntityView(entity=memory, name=name, observations=below[memory.id]))
+    return views
 
 
 def names_of(memories: Iterable[Memory], reader: Reader) -> dict[str, str]:
@@ -174,7 +174,7 @@ def names_of(memories: Iterable[Memory], reader: Reader) -> dict[str, str]:
     memories = list(memories)
     others = standing_in([memory for memory in memories if memory.kind != ENTITY], reader)
     own = {memory.id: memory.title for memory in memories if memory.kind == ENTITY}
-    return own | {portrait.entity.id: portrait.name for portrait in others}
+    return own | {view.entity.id: view.name for view in others}
 
 
 def _called(name: str, reader: Reader, where: Filter = OTHERS) -> list[Memory]:
@@ -228,17 +228,17 @@ def _tells(memory: Memory, wanted: str) -> bool:
     return any(wanted in text.lower() for text in told)
 
 
-def _bound(portraits: Sequence[Portrait], reader: Reader, omitted: int = 0) -> Nodes:
-    links = reader.links([portrait.entity.id for portrait in portraits], kinds=("relation",))
-    return Nodes(portraits=tuple(portraits), bonds=named_bonds(links, portraits, reader), omitted=omitted)
+def _bound(views: Sequence[EntityView], reader: Reader, omitted: int = 0) -> Nodes:
+    links = reader.links([view.entity.id for view in views], kinds=("relation",))
+    return Nodes(views=tuple(views), bonds=named_bonds(links, views, reader), omitted=omitted)
 
 
-def named_bonds(links: Sequence[Link], portraits: Iterable[Portrait], reader: Reader) -> tuple[Bond, ...]:
+def named_bonds(links: Sequence[Link], views: Iterable[EntityView], reader: Reader) -> tuple[Bond, ...]:
     """Relations in the order in which they became active, with the names of their ends.
 
     One whose end was deleted since it was read is left out.
     """
-    names = {portrait.entity.id: portrait.name for portrait in portraits}
+    names = {view.entity.id: view.name for view in views}
     ends = {end for link in links for end in (link.source, link.target)} - names.keys()
     names |= names_of(reader.get(ends).values(), reader)
     in_order = sorted(links, key=lambda link: (link.updated_at, link.alias))

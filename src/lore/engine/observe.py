@@ -4,30 +4,30 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from lore.engine.duplicates import repeated
-from lore.engine.link import made
-from lore.engine.nodes import addressed, portrayed
-from lore.engine.portrait import (
+from lore.engine.embeddings import Embeddings
+from lore.engine.entity_view import (
     ENTITY,
     GENERIC_KIND,
     IMPLIED,
     OBSERVATION,
     SIMILAR,
-    Portrait,
+    EntityView,
     entities_named,
     header_of,
     past_of,
-    portraits_of,
-    repaint,
+    refresh_entity_text,
     text_of,
+    views_of,
 )
+from lore.engine.link import new_link
+from lore.engine.nodes import addressed, portrayed
 from lore.engine.remember import SHORT_LIMIT_BYTES, TITLE_LIMIT_BYTES
-from lore.engine.sense import Sense
 from lore.engine.use import count_use
 from lore.errors import Invalid, NotFound
 from lore.model import UPDATES, Cause, Link, Memory, Tie, new_id
 from lore.ranking.compare import Relation, compare
 from lore.store import Reader, Store, Writer
-from lore.text import clean, preview, storable
+from lore.text import check_storable, preview, require_text
 from lore.vectors import Vector
 
 DEFAULT_TYPE = "Generic"
@@ -66,11 +66,11 @@ def introduce(
     *,
     merge: bool,
     store: Store,
-    sense: Sense,
+    sense: Embeddings,
     namespace: str,
     cause: Cause,
     now: float,
-) -> list[Portrait]:
+) -> list[EntityView]:
     """Create entities. Those that exist gain the new observations, or stay as they are without `merge`."""
     for subject in subjects:
         check(subject)
@@ -81,12 +81,10 @@ def introduce(
         known = entities_named(names, reader=reader, namespace=namespace)
         judged = _judged(subjects, known, reader, sense)
     with store.transaction(namespace, cause, now) as writer:
-        portraits = introduced(
-            subjects, merge=merge, writer=writer, judged=judged, namespace=namespace, now=now
-        )
-        _keep_vectors(portraits, judged, writer, sense)
-    _count(portraits, store, now)
-    return portraits
+        views = introduced(subjects, merge=merge, writer=writer, judged=judged, namespace=namespace, now=now)
+        _keep_vectors(views, judged, writer, sense)
+    _count(views, store, now)
+    return views
 
 
 def observe(
@@ -94,11 +92,11 @@ def observe(
     *,
     judge: bool,
     store: Store,
-    sense: Sense,
+    sense: Embeddings,
     namespace: str,
     cause: Cause,
     now: float,
-) -> list[Portrait]:
+) -> list[EntityView]:
     """Add observations to entities, or to other memories under the names that the graph shows.
 
     NotFound names one that does not exist. judge: flag observations that repeat an older one, which takes
@@ -115,8 +113,8 @@ def observe(
         if missing := [subject.name for subject in subjects if subject.name not in known]:
             raise NotFound(missing[0])
         kept = [_Kept(s, known[s.name].id) for s in subjects]
-        portraits = {p.entity.id: p for p in portrayed(_distinct(known.values()), reader=writer)}
-        results = _extended(kept, portraits, judged, writer, now)
+        views = {p.entity.id: p for p in portrayed(_distinct(known.values()), reader=writer)}
+        results = _extended(kept, views, judged, writer, now)
         results = [_superseded(s, result, writer, now) for s, result in zip(subjects, results, strict=True)]
         _keep_vectors(results, judged, writer, sense)
     _count(results, store, now)
@@ -149,14 +147,14 @@ def introduced(
     namespace: str,
     now: float,
     judged: _Judged | None = None,
-) -> list[Portrait]:
+) -> list[EntityView]:
     """The same inside a transaction of the caller's."""
     subjects = list(subjects)
     names = [subject.name for subject in subjects]
     known = entities_named(names, reader=writer, namespace=namespace, implied=True)
     existing = [entity for entity in known.values() if IMPLIED not in entity.flags]
-    portraits = {p.entity.id: p for p in portraits_of(existing, reader=writer)}
-    ids = {p.name: p.entity.id for p in portraits.values()}
+    views = {p.entity.id: p for p in views_of(existing, reader=writer)}
+    ids = {p.name: p.entity.id for p in views.values()}
     tick = TICK_SECONDS if len(existing) < len(known) else 0.0
     kept: list[_Kept] = []
     for subject in subjects:
@@ -164,42 +162,42 @@ def introduced(
         if id is None:
             entity = _entity(subject, known.get(subject.name), namespace, now + tick * len(kept))
             ids[subject.name] = entity.id
-            portraits[entity.id] = Portrait(entity=entity, name=entity.title, created=True)
+            views[entity.id] = EntityView(entity=entity, name=entity.title, created=True)
             kept.append(_Kept(subject, entity.id, created=True))
         else:
             if merge:
-                portraits[id] = replace(portraits[id], entity=_updated(portraits[id].entity, subject))
+                views[id] = replace(views[id], entity=_updated(views[id].entity, subject))
             kept.append(_Kept(subject, id, ignored=not merge))
-    return _extended(kept, portraits, judged or _Judged(), writer, now)
+    return _extended(kept, views, judged or _Judged(), writer, now)
 
 
 def _extended(
-    kept: Sequence[_Kept], portraits: Mapping[str, Portrait], judged: _Judged, writer: Writer, now: float
-) -> list[Portrait]:
-    """Write what the subjects add to their memories; one portrait for each subject.
+    kept: Sequence[_Kept], views: Mapping[str, EntityView], judged: _Judged, writer: Writer, now: float
+) -> list[EntityView]:
+    """Write what the subjects add to their memories; one view for each subject.
 
     Exact repetitions of what is current are left out.
     """
-    texts = {id: {memory.content for memory in p.statements} for id, p in portraits.items()}
+    texts = {id: {memory.content for memory in p.statements} for id, p in views.items()}
     added: list[list[Memory]] = []
     for one in kept:
         wanted = () if one.ignored else dict.fromkeys(one.subject.observations)
         fresh = [text for text in wanted if text not in texts[one.id]]
         texts[one.id].update(fresh)
-        entity = portraits[one.id].entity
+        entity = views[one.id].entity
         added.append([_observation(text, entity, one.subject, judged, now) for text in fresh])
-    below: dict[str, list[Memory]] = {id: list(p.observations) for id, p in portraits.items()}
+    below: dict[str, list[Memory]] = {id: list(p.observations) for id, p in views.items()}
     for one, observations in zip(kept, added, strict=True):
         below[one.id] += observations
-    drawn = {id: replace(p, observations=tuple(below[id])) for id, p in portraits.items()}
+    drawn = {id: replace(p, observations=tuple(below[id])) for id, p in views.items()}
     new = [memory for observations in added for memory in observations]
     stored = [*_write_entities(drawn.values(), writer, now), *writer.put(new)]
     written = {memory.id: memory for memory in stored}
     pairs = [(one.id, m) for one, observations in zip(kept, added, strict=True) for m in observations]
     writer.put_links([_below(id, memory, now) for id, memory in pairs])
-    writer.put_links(_updates_of([(portraits[id], memory) for id, memory in pairs], now))
+    writer.put_links(_updates_of([(views[id], memory) for id, memory in pairs], now))
     return [
-        Portrait(
+        EntityView(
             entity=written.get(one.id, drawn[one.id].entity),
             name=drawn[one.id].name,
             observations=tuple(written.get(m.id, m) for m in drawn[one.id].observations),
@@ -210,22 +208,22 @@ def _extended(
     ]
 
 
-def _updates_of(added: Iterable[tuple[Portrait, Memory]], now: float) -> list[Link]:
+def _updates_of(added: Iterable[tuple[EntityView, Memory]], now: float) -> list[Link]:
     """A link from each new observation to an older one of its entity that it certainly corrects."""
     links = []
-    for portrait, memory in added:
-        older = [one for one in portrait.observations[-MOST_COMPARED:] if not one.superseded_by]
+    for view, memory in added:
+        older = [one for one in view.observations[-MOST_COMPARED:] if not one.superseded_by]
         corrected = next((o for o in older if compare(o.content, memory.content) is Relation.UPDATE), None)
         if corrected is not None:
-            links.append(made(Tie(source=memory.id, target=corrected.id, type=UPDATES), "observe", now))
+            links.append(new_link(Tie(source=memory.id, target=corrected.id, type=UPDATES), "observe", now))
     return links
 
 
-def _write_entities(portraits: Iterable[Portrait], writer: Writer, now: float) -> list[Memory]:
+def _write_entities(views: Iterable[EntityView], writer: Writer, now: float) -> list[Memory]:
     """Write the entities whose fields or observations have changed."""
-    own = [portrait for portrait in portraits if portrait.own]
-    before = writer.get([portrait.entity.id for portrait in own])
-    wanted = [replace(portrait.entity, context=text_of(portrait)) for portrait in own]
+    own = [view for view in views if view.own]
+    before = writer.get([view.entity.id for view in own])
+    wanted = [replace(view.entity, context=text_of(view)) for view in own]
     changed = [entity for entity in wanted if before.get(entity.id) != entity]
     return writer.put([replace(entity, updated_at=now) for entity in changed])
 
@@ -243,14 +241,14 @@ def implied(names: Iterable[str], *, writer: Writer, namespace: str, now: float)
 
 def check(subject: Subject) -> None:
     """Invalid says what about it cannot be stored."""
-    clean(subject.name, "name", TITLE_LIMIT_BYTES)
-    storable(subject.type or "", "entityType", SHORT_LIMIT_BYTES)
+    require_text(subject.name, "name", TITLE_LIMIT_BYTES)
+    check_storable(subject.type or "", "entityType", SHORT_LIMIT_BYTES)
     for name, text in (("status", subject.status), ("kind", subject.kind)):
         if text is not None:
-            clean(text, name, SHORT_LIMIT_BYTES)
+            require_text(text, name, SHORT_LIMIT_BYTES)
     for text in subject.observations:
-        clean(text, "observation")
-    storable(header_of(subject.name, subject.type or DEFAULT_TYPE), "name")
+        require_text(text, "observation")
+    check_storable(header_of(subject.name, subject.type or DEFAULT_TYPE), "name")
 
 
 def _entity(subject: Subject, ghost: Memory | None, namespace: str, now: float) -> Memory:
@@ -292,10 +290,10 @@ def _observation(text: str, entity: Memory, subject: Subject, judged: _Judged, n
 
 
 def _below(entity: str, observation: Memory, now: float) -> Link:
-    return made(Tie(source=entity, target=observation.id, kind="hierarchical"), "observe", now)
+    return new_link(Tie(source=entity, target=observation.id, kind="hierarchical"), "observe", now)
 
 
-def _superseded(subject: Subject, result: Portrait, writer: Writer, now: float) -> Portrait:
+def _superseded(subject: Subject, result: EntityView, writer: Writer, now: float) -> EntityView:
     """The last of the new observations takes the place of an older one, which stays as history."""
     if subject.supersedes is None:
         return result
@@ -311,17 +309,17 @@ def _superseded(subject: Subject, result: Portrait, writer: Writer, now: float) 
         raise Invalid("An observation is superseded by another one: give its text")
     newer = known[subject.observations[-1]].id
     writer.put([replace(old, superseded_by=newer, superseded_at=now, updated_at=now)])
-    repaint([entity.id], writer=writer, now=now)
+    refresh_entity_text([entity.id], writer=writer, now=now)
     [after] = portrayed(writer.get([entity.id]).values(), reader=writer)
     return replace(after, added=result.added)
 
 
 def _judged(
-    subjects: Sequence[Subject], memories: Mapping[str, Memory], reader: Reader, sense: Sense
+    subjects: Sequence[Subject], memories: Mapping[str, Memory], reader: Reader, sense: Embeddings
 ) -> _Judged:
     """Compare new texts with what is known of the same entity: outside any transaction."""
-    portraits = portrayed(_distinct(memories.values()), reader=reader)
-    known = {portrait.entity.id: portrait.statements for portrait in portraits}
+    views = portrayed(_distinct(memories.values()), reader=reader)
+    known = {view.entity.id: view.statements for view in views}
     similar: set[tuple[str, str]] = set()
     vectors: dict[str, Vector] = {}
     for subject in subjects:
@@ -335,13 +333,13 @@ def _judged(
     return _Judged(frozenset(similar), vectors)
 
 
-def _keep_vectors(portraits: Iterable[Portrait], judged: _Judged, writer: Writer, sense: Sense) -> None:
-    added = [memory for portrait in portraits for memory in portrait.added]
+def _keep_vectors(views: Iterable[EntityView], judged: _Judged, writer: Writer, sense: Embeddings) -> None:
+    added = [memory for view in views for memory in view.added]
     vectors = {m.id: judged.vectors[m.content] for m in added if m.content in judged.vectors}
     if vectors:
         writer.put_vectors(sense.model, vectors)
 
 
-def _count(portraits: Sequence[Portrait], store: Store, now: float) -> None:
+def _count(views: Sequence[EntityView], store: Store, now: float) -> None:
     """Saying something about a known entity is a use of it."""
-    count_use([p.entity.id for p in portraits if not p.created], store=store, now=now)
+    count_use([p.entity.id for p in views if not p.created], store=store, now=now)

@@ -6,14 +6,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from lore.admit import admit
-from lore.engine.known import known
-from lore.engine.link import made
-from lore.engine.sense import Sense
+from lore.engine.embeddings import Embeddings
+from lore.engine.find_duplicate import find_duplicate
+from lore.engine.link import new_link
 from lore.errors import Invalid
 from lore.model import Cause, Draft, Filter, Link, Memory, Tie, new_id
 from lore.ranking.compare import corrects
 from lore.store import Reader, Store, Writer
-from lore.text import clean, storable, title_of
+from lore.text import check_storable, require_text, title_of
 
 KIND, TYPE = "reflection", "session"
 UPDATE = "supersedes"
@@ -71,11 +71,11 @@ def reflect(
     *,
     store: Store,
     reader: Reader,
-    sense: Sense,
+    sense: Embeddings,
     namespace: str,
     cause: Cause,
     now: float,
-    twin_at: float,
+    duplicate_at: float,
 ) -> Reflected:
     """Keep one session, once: a second call for it changes nothing and tells of the first."""
     _check(reflection)
@@ -83,7 +83,7 @@ def reflect(
     if earlier := _earlier(reflection.session, reader):
         return Reflected(memory=earlier, again=True)
     account = _account_of(reflection, namespace, now)
-    notes, learned, updates = _learn(reflection, reader, sense, namespace, now, twin_at)
+    notes, learned, updates = _learn(reflection, reader, sense, namespace, now, duplicate_at)
     memories = [account, *notes]
 
     with store.transaction(namespace, cause, now) as writer:
@@ -112,9 +112,11 @@ def sessions(reader: Reader) -> list[str]:
 
 
 def _check(reflection: Reflection) -> None:
-    clean(reflection.session, "session", SESSION_LIMIT_BYTES)
-    clean(reflection.account, "the account of the session")
-    storable(json.dumps(dict(reflection.metadata), ensure_ascii=False), "what else is told of the session")
+    require_text(reflection.session, "session", SESSION_LIMIT_BYTES)
+    require_text(reflection.account, "the account of the session")
+    check_storable(
+        json.dumps(dict(reflection.metadata), ensure_ascii=False), "what else is told of the session"
+    )
     if len(reflection.lessons) > LESSONS_LIMIT:
         raise Invalid(f"{len(reflection.lessons)} lessons of one session; at most {LESSONS_LIMIT}")
 
@@ -132,7 +134,7 @@ def _account_of(reflection: Reflection, namespace: str, now: float) -> Memory:
         namespace=namespace,
         kind=KIND,
         type=TYPE,
-        title=storable(reflection.title, "title", SESSION_LIMIT_BYTES * 2),
+        title=check_storable(reflection.title, "title", SESSION_LIMIT_BYTES * 2),
         content=reflection.account,
         session=reflection.session,
         project=reflection.project,
@@ -143,7 +145,7 @@ def _account_of(reflection: Reflection, namespace: str, now: float) -> Memory:
 
 
 def _learn(
-    reflection: Reflection, reader: Reader, sense: Sense, namespace: str, now: float, twin_at: float
+    reflection: Reflection, reader: Reader, sense: Embeddings, namespace: str, now: float, duplicate_at: float
 ) -> tuple[list[Memory], list[Learned], dict[str, str]]:
     """The notes to keep, what becomes of every lesson, and which memory each note updates.
 
@@ -156,11 +158,11 @@ def _learn(
         title = title_of(lesson.text)
         told = {"title": title, "relation": lesson.relation}
         try:
-            draft = Draft(content=clean(lesson.text, "the lesson"), title=title)
+            draft = Draft(content=require_text(lesson.text, "the lesson"), title=title)
         except Invalid as mistake:
             learned.append(Learned(id="", outcome="error", why=str(mistake), **told))
             continue
-        before = known(draft, reader=reader, sense=sense, limit=5, twin_at=twin_at)
+        before = find_duplicate(draft, reader=reader, sense=sense, limit=5, duplicate_at=duplicate_at)
         told["title"] = title = before.title
         while title in notes and corrects(notes[title].content, draft.content):
             told["title"] = title = f"{title} (2)"
@@ -205,4 +207,4 @@ def _note_of(lesson: Lesson, title: str, reflection: Reflection, namespace: str,
 
 
 def _tie(source: str, relation: str, target: str, cause: Cause, now: float) -> Link:
-    return made(Tie(source=source, target=target, kind="relation", type=relation), cause.verb, now)
+    return new_link(Tie(source=source, target=target, kind="relation", type=relation), cause.verb, now)

@@ -4,19 +4,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from lore.engine.link import ended, made
+from lore.engine.link import end_link, new_link
 from lore.engine.nodes import addressed, names_of
 from lore.engine.observe import implied
 from lore.engine.remember import SHORT_LIMIT_BYTES
 from lore.errors import NotFound
 from lore.model import Cause, Link, Memory, Tie
 from lore.store import Reader, Store, Writer
-from lore.text import storable
+from lore.text import check_storable
 
 INVERSES: Mapping[str, str] = MappingProxyType({"contiene": "parte_de", "parte_de": "contiene"})
 AUTOMATIC = "inverse"
 """Who made the other half of a pair."""
-Place = tuple[str, str, str]
+Endpoint = tuple[str, str, str]
 """Source, target and type of a relation: no two relations share one."""
 
 
@@ -90,7 +90,7 @@ def related(
         missing = [name for name in names if name not in ends]
         ends |= implied(missing, writer=writer, namespace=namespace, now=now)
     taken = set(_active(ends.values(), writer))
-    links: dict[Place, Link] = {}
+    links: dict[Endpoint, Link] = {}
     results = []
     for relation in relations:
         if missing := [n for n in dict.fromkeys((relation.source, relation.target)) if n not in ends]:
@@ -118,7 +118,7 @@ def unrelate(
         ends = addressed(names, reader=writer, namespace=namespace, implied=True)
         active = _active(ends.values(), writer)
         results = [_found(relation, ends, active) for relation in relations]
-        gone: dict[Place, Link] = {}
+        gone: dict[Endpoint, Link] = {}
         for link in (result.link for result in results if result.link is not None):
             gone[_place_of(link)] = link
             inverse = active.get((link.target, link.source, INVERSES.get(link.type, "")))
@@ -141,7 +141,7 @@ def end(alias: int, *, store: Store, namespace: str, cause: Cause, now: float) -
         inverse = _inverse_of(link, writer) if link.active else None
         already = not link.active
         if not already:
-            over = [ended(each, now) for each in (link, inverse) if each is not None and each.active]
+            over = [end_link(each, now) for each in (link, inverse) if each is not None and each.active]
             link, *rest = writer.put_links(over)
             inverse = rest[0] if rest else None
     return Ending(
@@ -151,11 +151,11 @@ def end(alias: int, *, store: Store, namespace: str, cause: Cause, now: float) -
 
 def check(relation: Relation) -> None:
     """Invalid says what about it cannot be stored."""
-    storable(relation.type, "relationType", SHORT_LIMIT_BYTES)
-    storable(relation.context, "context")
+    check_storable(relation.type, "relationType", SHORT_LIMIT_BYTES)
+    check_storable(relation.context, "context")
 
 
-def _found(relation: Relation, ends: Mapping[str, Memory], active: Mapping[Place, Link]) -> Related:
+def _found(relation: Relation, ends: Mapping[str, Memory], active: Mapping[Endpoint, Link]) -> Related:
     names = dict.fromkeys((relation.source, relation.target))
     if missing := tuple(name for name in names if name not in ends):
         return Related(relation=relation, missing=missing)
@@ -163,13 +163,13 @@ def _found(relation: Relation, ends: Mapping[str, Memory], active: Mapping[Place
     return Related(relation=relation, link=link, known=link is not None)
 
 
-def _active(ends: Iterable[Memory], reader: Reader) -> dict[Place, Link]:
+def _active(ends: Iterable[Memory], reader: Reader) -> dict[Endpoint, Link]:
     """The active relations that touch any of these memories."""
     links = reader.links({memory.id for memory in ends}, kinds=("relation",))
     return {_place_of(link): link for link in links}
 
 
-def _place_of(link: Link) -> Place:
+def _place_of(link: Link) -> Endpoint:
     return (link.source, link.target, link.type)
 
 
@@ -185,7 +185,7 @@ def _inverse_of(link: Link, reader: Reader) -> Link | None:
 def _link(relation: Relation, ends: Mapping[str, Memory], now: float, maker: str = "relate") -> Link:
     source, target = ends[relation.source].id, ends[relation.target].id
     tie = Tie(source=source, target=target, kind="relation", type=relation.type, reason=relation.context)
-    return made(tie, maker, now)
+    return new_link(tie, maker, now)
 
 
 def _inverse(relation: Relation, ends: Mapping[str, Memory], now: float) -> Link:

@@ -6,7 +6,7 @@ import re
 import sys
 from pathlib import Path
 
-from lore.engine.sense import Sense
+from lore.engine.embeddings import Embeddings
 from lore.store import Store
 
 MAPS = Path("/proc/self/maps")
@@ -16,7 +16,7 @@ PAGE_OUT = 21
 """MADV_PAGEOUT: these pages are not needed now. Nothing is lost: the next access brings them back."""
 
 
-def release(*, store: Store, sense: Sense) -> None:
+def release(*, store: Store, sense: Embeddings) -> None:
     """Give back what can be loaded again; the next question loads it."""
     sense.release()
     store.release()

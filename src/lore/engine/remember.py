@@ -6,15 +6,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from lore.admit import admit
-from lore.engine.link import check_tie, made, tied
-from lore.engine.sense import Sense
+from lore.engine.embeddings import Embeddings
+from lore.engine.link import check_tie, new_link, put_link
 from lore.engine.use import count_use
 from lore.errors import Duplicate, Invalid, NotFound
 from lore.model import UPDATES, VERBATIM, Cause, Draft, Filter, Memory, Tie, new_id
 from lore.ranking.compare import Relation, compare
 from lore.ranking.graph import bond
 from lore.store import Reader, Store, Writer
-from lore.text import clean, folded, passage_of, preview, storable, terms
+from lore.text import check_storable, folded, passage_of, preview, require_text, terms
 from lore.vectors import Vector
 
 TITLE_LIMIT_BYTES = 1_000
@@ -57,7 +57,7 @@ def remember(
     *,
     store: Store,
     reader: Reader,
-    sense: Sense,
+    sense: Embeddings,
     namespace: str,
     cause: Cause,
     now: float,
@@ -128,18 +128,18 @@ def _is_opening(title: str, content: str) -> bool:
 
 
 def _check(draft: Draft) -> None:
-    clean(draft.content, "content")
-    storable(draft.title, "title", TITLE_LIMIT_BYTES)
-    storable(draft.summary, "summary")
-    clean(draft.kind, "kind", SHORT_LIMIT_BYTES)
+    require_text(draft.content, "content")
+    check_storable(draft.title, "title", TITLE_LIMIT_BYTES)
+    check_storable(draft.summary, "summary")
+    require_text(draft.kind, "kind", SHORT_LIMIT_BYTES)
     for name in ("type", "status", "source", "source_type", "session", "channel"):
-        storable(getattr(draft, name), name, SHORT_LIMIT_BYTES)
-    storable(draft.project or "", "project", PROJECT_LIMIT_BYTES)
+        check_storable(getattr(draft, name), name, SHORT_LIMIT_BYTES)
+    check_storable(draft.project or "", "project", PROJECT_LIMIT_BYTES)
     for flag in draft.flags:
-        storable(flag, "flag", SHORT_LIMIT_BYTES)
+        check_storable(flag, "flag", SHORT_LIMIT_BYTES)
     for tie in draft.ties:
         check_tie(tie)
-    storable(_json(draft.metadata), "metadata")
+    check_storable(_json(draft.metadata), "metadata")
     if not 0 <= draft.importance <= 1:
         raise Invalid(f"importance is {draft.importance}; it must be between 0 and 1")
     if not 0 <= draft.score <= 10:
@@ -170,17 +170,17 @@ def _refuse_same_titles(drafts: Sequence[Draft], namespace: str, writer: Writer)
         raise Invalid(f"{preview(twice[0], 80)!r} is the title of two memories of this call")
 
 
-def _place(draft: Draft, reader: Reader, sense: Sense, project: str) -> _Placed:
+def _place(draft: Draft, reader: Reader, sense: Embeddings, project: str) -> _Placed:
     """The draft's own parent; else the most similar root of its project, if it is similar enough; else none.
 
     A correction becomes a root beside the root that it corrects: below it, it would be a part of it.
     """
     if draft.parent is not None and not reader.get([draft.parent]):
         raise NotFound(f"unknown parent {preview(draft.parent, 80)}")
-    looking = draft.parent is None and draft.home_above is not None
+    looking = draft.parent is None and draft.auto_parent_above is not None
     if not (looking or draft.updates):
         return _Placed(draft, draft.parent)
-    vectors = sense.of_texts([passage_of(draft.title, draft.summary, draft.content, "")])
+    vectors = sense.embed_texts([passage_of(draft.title, draft.summary, draft.content, "")])
     if vectors is None:
         return _Placed(draft, draft.parent)
     updates = _updates(draft, vectors[0], reader, sense, project)
@@ -190,15 +190,17 @@ def _place(draft: Draft, reader: Reader, sense: Sense, project: str) -> _Placed:
     return _Placed(draft, home, vectors[0], updates)
 
 
-def _home(draft: Draft, vector: Vector, reader: Reader, sense: Sense, project: str) -> str | None:
+def _home(draft: Draft, vector: Vector, reader: Reader, sense: Embeddings, project: str) -> str | None:
     """Among the roots of the same kind and project, the most similar one above the draft's threshold."""
     roots = Filter(roots=True, kinds=frozenset({draft.kind}), projects=frozenset({project}))
-    threshold = draft.home_above or 0.0
+    threshold = draft.auto_parent_above or 0.0
     best = reader.near(vector, sense.model, 1, roots)
     return next((id for id, cosine in best.items() if sense.likeness(cosine) > threshold), None)
 
 
-def _updates(draft: Draft, vector: Vector, reader: Reader, sense: Sense, project: str) -> tuple[Tie, ...]:
+def _updates(
+    draft: Draft, vector: Vector, reader: Reader, sense: Embeddings, project: str
+) -> tuple[Tie, ...]:
     """Ties to what the draft changes a value of, or says again, in its project or in none; not where it says
     itself how it is tied.
 
@@ -257,7 +259,7 @@ def _bind(id: str, item: _Placed, writer: Writer, cause: Cause, now: float) -> N
     """The draft's own ties, and those to what it updates as far as that is still known."""
     known = writer.get([tie.target for tie in item.updates])
     for tie in (*item.draft.ties, *(tie for tie in item.updates if tie.target in known)):
-        tied(replace(tie, source=tie.source or id), writer, cause, now)
+        put_link(replace(tie, source=tie.source or id), writer, cause, now)
 
 
 def _attach(child: str, item: _Placed, writer: Writer, cause: Cause, now: float) -> None:
@@ -265,6 +267,8 @@ def _attach(child: str, item: _Placed, writer: Writer, cause: Cause, now: float)
     if item.parent is None:
         return
     if writer.get([item.parent]):
-        writer.put_links([made(Tie(source=item.parent, target=child, kind="hierarchical"), cause.verb, now)])
+        writer.put_links(
+            [new_link(Tie(source=item.parent, target=child, kind="hierarchical"), cause.verb, now)]
+        )
     elif item.draft.parent is not None:
         raise NotFound(f"unknown parent {preview(item.parent, 80)}: it was forgotten meanwhile")

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from lore.engine.entity_view import ENTITY, EntityView, past_of, refresh_entity_text
 from lore.engine.forget import hide
 from lore.engine.nodes import addressed, portrayed
 from lore.engine.observe import Subject
-from lore.engine.portrait import ENTITY, Portrait, past_of, repaint
 from lore.engine.use import count_use
 from lore.errors import Invalid, NotFound
 from lore.model import Cause, Memory
@@ -22,7 +22,7 @@ def retract(
     namespace: str,
     cause: Cause,
     now: float,
-) -> dict[str, Portrait]:
+) -> dict[str, EntityView]:
     """Hide observations by their exact text: subject name -> what is left, unless nothing is.
 
     The text of another dialect's memory is the memory itself: it is forgotten. strict: a name that is
@@ -36,10 +36,10 @@ def retract(
             if subject.name in known:
                 _retract(subject, known[subject.name], writer, cause, now)
         left = list(writer.get([memory.id for memory in known.values()]).values())
-        repaint([memory.id for memory in left], writer=writer, now=now)
-        portraits = {p.entity.id: p for p in portrayed(left, reader=writer)}
-    count_use(list(portraits), store=store, now=now)
-    return {name: portraits[memory.id] for name, memory in known.items() if memory.id in portraits}
+        refresh_entity_text([memory.id for memory in left], writer=writer, now=now)
+        views = {p.entity.id: p for p in portrayed(left, reader=writer)}
+    count_use(list(views), store=store, now=now)
+    return {name: views[memory.id] for name, memory in known.items() if memory.id in views}
 
 
 def _retract(subject: Subject, memory: Memory, writer: Writer, cause: Cause, now: float) -> None:

@@ -5,12 +5,12 @@ from dataclasses import fields, replace
 from typing import Any
 
 from lore.admit import admit
-from lore.engine.portrait import repaint_above
+from lore.engine.entity_view import refresh_entities_of
 from lore.engine.remember import SHORT_LIMIT_BYTES, TITLE_LIMIT_BYTES
 from lore.errors import Invalid, NotFound
 from lore.model import Cause, Memory, Revision
 from lore.store import Store
-from lore.text import CONTENT_LIMIT_BYTES, clean, preview, storable, title_of
+from lore.text import CONTENT_LIMIT_BYTES, check_storable, preview, require_text, title_of
 
 LIMITS = {"title": TITLE_LIMIT_BYTES, "type": SHORT_LIMIT_BYTES, "status": SHORT_LIMIT_BYTES}
 
@@ -26,7 +26,7 @@ def revise(revision: Revision, *, store: Store, namespace: str, cause: Cause, no
         if changed == memory:
             return memory
         [stored] = writer.put([replace(changed, updated_at=now)])
-        repaint_above([stored], writer=writer, now=now)
+        refresh_entities_of([stored], writer=writer, now=now)
     return stored
 
 
@@ -50,7 +50,7 @@ def _checked(revision: Revision) -> dict[str, Any]:
             if not 0 <= value <= 1:
                 raise Invalid(f"importance is {value}; it must be between 0 and 1")
         elif name == "content":
-            clean(value, name)
+            require_text(value, name)
         else:
-            storable(value, name, LIMITS.get(name, CONTENT_LIMIT_BYTES))
+            check_storable(value, name, LIMITS.get(name, CONTENT_LIMIT_BYTES))
     return changes

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from lore.engine.bridge import bridged
 from lore.engine.deepen import deepened
+from lore.engine.embeddings import Embeddings
 from lore.engine.match import Candidates, Question, by_evidence, find, weigh
 from lore.engine.once import each_once
-from lore.engine.sense import Sense
 from lore.engine.use import count_use
 from lore.errors import Invalid, NotFound
 from lore.model import FORMATS, SESSION, TURN, VERBATIM, Answer, Filter, Format, Hit, Memory, Query, Signal
@@ -18,7 +18,7 @@ from lore.ranking.decay import left_of, relevance
 from lore.ranking.fresh import Dated, lifted
 from lore.ranking.policy import POLICIES, Policy, policy_named
 from lore.store import Reader, Store
-from lore.text import clean, label_of, listed, preview, storable, tokens_in
+from lore.text import check_storable, label_of, listed, preview, require_text, tokens_in
 
 LIMIT = 1_000
 IDS_LIMIT = 1_000
@@ -39,7 +39,7 @@ def search(
     *,
     store: Store,
     reader: Reader,
-    sense: Sense,
+    sense: Embeddings,
     now: float,
     policies: Mapping[str, Policy] = POLICIES,
     project: str = "",
@@ -52,7 +52,7 @@ def search(
     policy = policy_named(query.policy, policies)
     if not query.text.strip():
         return _looked_up(query, store, reader, now)
-    vector = sense.of_question(query.text)
+    vector = sense.embed_query(query.text)
     question = Question(query.text, query.where, query.limit, vector, policy, now)
 
     candidates = find(question, reader, sense)
@@ -258,9 +258,9 @@ def _searched(query: Query, reader: Reader) -> int:
 
 def _check(query: Query, reader: Reader) -> None:
     if query.text.strip() or query.where.ids is None:
-        clean(query.text, "query")
+        require_text(query.text, "query")
     else:
-        storable(query.text, "query")
+        check_storable(query.text, "query")
     if not 1 <= query.limit <= LIMIT:
         raise Invalid(f"limit is {query.limit}; it must be between 1 and {LIMIT:,}")
     if not math.isfinite(query.min_score):

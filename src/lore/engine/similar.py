@@ -4,19 +4,21 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lore.engine.sense import Sense
+from lore.engine.embeddings import Embeddings
 from lore.errors import Invalid
 from lore.model import Filter, Match
 from lore.ranking import fuse
 from lore.store import Reader
-from lore.text import clean, terms
+from lore.text import require_text, terms
 from lore.vectors import Vector, unit
 
 CANDIDATES = 20
 TextOrVector = str | Sequence[float]
 
 
-def similar(like: TextOrVector, *, reader: Reader, sense: Sense, where: Filter, limit: int) -> list[Match]:
+def similar(
+    like: TextOrVector, *, reader: Reader, sense: Embeddings, where: Filter, limit: int
+) -> list[Match]:
     """The most similar memories, best meaning first. Counts as no use.
 
     A vector is compared by meaning alone. A text without a model is compared by words alone.
@@ -24,7 +26,7 @@ def similar(like: TextOrVector, *, reader: Reader, sense: Sense, where: Filter, 
     words: dict[str, float] = {}
     vector: Vector | None
     if isinstance(like, str):
-        vectors = sense.of_texts([clean(like, "text")])
+        vectors = sense.embed_texts([require_text(like, "text")])
         vector = None if vectors is None else vectors[0]
         words = fuse.relative_to_best(reader.matching(terms(like), CANDIDATES, where))
     else:
@@ -45,7 +47,7 @@ def similar(like: TextOrVector, *, reader: Reader, sense: Sense, where: Filter, 
     return sorted(matches, key=lambda match: (-match.meaning, -match.words, match.memory.id))[:limit]
 
 
-def _checked(numbers: Sequence[float], sense: Sense) -> Vector:
+def _checked(numbers: Sequence[float], sense: Embeddings) -> Vector:
     """The numbers as a unit vector of the embedding model in use."""
     with np.errstate(over="ignore"):  # beyond 32 bits is infinity, which `unit` refuses
         vector = unit(np.asarray(numbers, dtype=np.float32))

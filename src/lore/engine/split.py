@@ -5,11 +5,17 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from lore.engine.duplicates import likenesses
-from lore.engine.link import ended, made
+from lore.engine.embeddings import Embeddings
+from lore.engine.entity_view import (
+    EntityView,
+    entities_named,
+    refresh_entity_text,
+    shown_entities,
+    views_of,
+)
+from lore.engine.link import end_link, new_link
 from lore.engine.observe import DEFAULT_TYPE, Subject, check, introduced
-from lore.engine.portrait import Portrait, entities_named, portraits_of, repaint, shown_entities
 from lore.engine.relate import Relation, related
-from lore.engine.sense import Sense
 from lore.errors import Invalid, NotFound
 from lore.model import Cause, Link, Memory, Tie
 from lore.ranking.cluster import topics_of
@@ -26,13 +32,13 @@ CONTAINS = "contiene"
 class Analysis:
     """How large an entity is for its type, and into which topics it falls."""
 
-    portrait: Portrait
+    view: EntityView
     threshold: int
     topics: Mapping[str, tuple[Memory, ...]]
 
     @property
     def count(self) -> int:
-        return len(self.portrait.observations)
+        return len(self.view.observations)
 
     @property
     def score(self) -> float:
@@ -56,7 +62,7 @@ class Part:
 class Splitting:
     """What a split has done."""
 
-    created: tuple[Portrait, ...]
+    created: tuple[EntityView, ...]
     moved: int
     relations: int
     remaining: int
@@ -73,29 +79,29 @@ def threshold_of(entity: Memory) -> int:
     return THRESHOLDS.get(entity.type, THRESHOLD)
 
 
-def analyse(name: str, *, reader: Reader, sense: Sense, namespace: str) -> Analysis:
+def analyse(name: str, *, reader: Reader, sense: Embeddings, namespace: str) -> Analysis:
     """Topics by meaning, or by words without a model; none if the entity is small enough."""
     entity = _known(name, reader, namespace)
-    [portrait] = portraits_of([entity], reader=reader)
-    return _analysed(portrait, reader, sense)
+    [view] = views_of([entity], reader=reader)
+    return _analysed(view, reader, sense)
 
 
-def candidates(*, reader: Reader, sense: Sense) -> list[Analysis]:
+def candidates(*, reader: Reader, sense: Embeddings) -> list[Analysis]:
     """Every entity that has grown too large, the most urgent first."""
-    portraits = portraits_of(shown_entities(reader=reader), reader=reader)
-    large = [p for p in portraits if len(p.observations) > threshold_of(p.entity)]
-    found = [_analysed(portrait, reader, sense) for portrait in large]
-    return sorted((a for a in found if a.needed), key=lambda a: (-a.score, a.portrait.entity.alias))
+    views = views_of(shown_entities(reader=reader), reader=reader)
+    large = [p for p in views if len(p.observations) > threshold_of(p.entity)]
+    found = [_analysed(view, reader, sense) for view in large]
+    return sorted((a for a in found if a.needed), key=lambda a: (-a.score, a.view.entity.alias))
 
 
-def _analysed(portrait: Portrait, reader: Reader, sense: Sense) -> Analysis:
-    threshold, texts = threshold_of(portrait.entity), portrait.observations
+def _analysed(view: EntityView, reader: Reader, sense: Embeddings) -> Analysis:
+    threshold, texts = threshold_of(view.entity), view.observations
     topics: dict[str, list[int]] = {}
     if len(texts) > threshold:
         alike = likenesses(texts, reader=reader, sense=sense)
         topics = topics_of([m.content for m in texts], alike)
     return Analysis(
-        portrait=portrait,
+        view=view,
         threshold=threshold,
         topics={name: tuple(texts[at] for at in group) for name, group in topics.items()},
     )
@@ -103,7 +109,7 @@ def _analysed(portrait: Portrait, reader: Reader, sense: Sense) -> Analysis:
 
 def parts_of(analysis: Analysis) -> list[Part]:
     """The proposal: one entity for each topic, called after both."""
-    entity = analysis.portrait.entity
+    entity = analysis.view.entity
     return [
         Part(
             name=f"{entity.title} - {topic}",
@@ -130,17 +136,17 @@ def split(
         entity = _known(name, writer, namespace)
         above = _known(parent, writer, namespace) if parent else entity
         _refuse_existing(parts, writer, namespace)
-        [before] = portraits_of([entity], reader=writer)
+        [before] = views_of([entity], reader=writer)
         known = {memory.content: memory for memory in before.observations}
         moved = 0
         created = []
         for part in parts:
             subject = Subject(name=part.name, type=part.type or DEFAULT_TYPE, status=entity.status)
-            [made] = introduced([subject], merge=False, writer=writer, namespace=entity.namespace, now=now)
-            moved += _move(part, made.entity, entity, known, writer, now)
-            created.append(made.entity.id)
+            [view] = introduced([subject], merge=False, writer=writer, namespace=entity.namespace, now=now)
+            moved += _move(part, view.entity, entity, known, writer, now)
+            created.append(view.entity.id)
         relations = _tie(above, parts, writer, namespace, now)
-        after, *made_of = repaint([entity.id, *created], writer=writer, now=now)
+        after, *made_of = refresh_entity_text([entity.id, *created], writer=writer, now=now)
     return Splitting(
         created=tuple(made_of), moved=moved, relations=relations, remaining=len(after.observations)
     )
@@ -175,13 +181,13 @@ def _move(
     for text in texts:
         memory = known[text]
         places = [li for li in writer.all_links(memory.id) if li.kind == "hierarchical" and li.active]
-        writer.put_links([ended(li, now) for li in places if li.target == memory.id])
+        writer.put_links([end_link(li, now) for li in places if li.target == memory.id])
         writer.put_links([_place(target, memory, now)])
     return len(texts)
 
 
 def _place(entity: Memory, observation: Memory, now: float) -> Link:
-    return made(Tie(source=entity.id, target=observation.id, kind="hierarchical"), "split", now)
+    return new_link(Tie(source=entity.id, target=observation.id, kind="hierarchical"), "split", now)
 
 
 def _tie(above: Memory, parts: Sequence[Part], writer: Writer, namespace: str, now: float) -> int:

@@ -1,13 +1,13 @@
 """status: what is there, where it is, and whether all of it can be found by meaning."""
 
-from lore.engine.nights import runs, staged
-from lore.engine.sense import Sense
+from lore.engine.consolidation_backlog import runs, staged
+from lore.engine.embeddings import Embeddings
 from lore.health import Status
 from lore.store import Reader, Store
 from lore.version import VERSION
 
 
-def status(*, store: Store, reader: Reader, sense: Sense, namespace: str) -> Status:
+def status(*, store: Store, reader: Reader, sense: Embeddings, namespace: str) -> Status:
     """A few counts; nothing is changed and no model is loaded."""
     return Status(
         version=VERSION,

@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from lore.config import Tuning
-from lore.engine.known import KNOWLEDGE
-from lore.engine.link import made
-from lore.engine.sense import Sense
+from lore.engine.embeddings import Embeddings
+from lore.engine.find_duplicate import KNOWLEDGE
+from lore.engine.link import new_link
 from lore.errors import NotFound
 from lore.model import Cause, Filter, Memory, Tie, new_id
 from lore.ranking import fuse
@@ -53,15 +53,15 @@ class Swept:
     expired: int = 0
 
 
-def recommend(id: str, *, reader: Reader, sense: Sense, tuning: Tuning, limit: int) -> list[Candidate]:
+def recommend(id: str, *, reader: Reader, sense: Embeddings, tuning: Tuning, limit: int) -> list[Candidate]:
     """The memories that have most to do with this one and are not linked to it yet; changes nothing."""
     source = reader.get([id]).get(id)
     if source is None:
         raise NotFound(f"unknown memory {preview(id, 80)}")
     vector = reader.vectors(sense.model, [id]).get(id)
     if vector is None:
-        made = sense.of_texts([_text_of(source)])
-        vector = None if made is None else made[0]
+        vectors = sense.embed_texts([_text_of(source)])
+        vector = None if vectors is None else vectors[0]
     return [] if vector is None else _related(source, vector, reader, sense, tuning)[:limit]
 
 
@@ -70,7 +70,7 @@ def sweep(
     *,
     store: Store,
     reader: Reader,
-    sense: Sense,
+    sense: Embeddings,
     namespace: str,
     cause: Cause,
     now: float,
@@ -111,7 +111,9 @@ def review(
         return [judge(id, writer, cause, now) for id in dict.fromkeys(ids)]
 
 
-def _related(source: Memory, vector: Vector, reader: Reader, sense: Sense, tuning: Tuning) -> list[Candidate]:
+def _related(
+    source: Memory, vector: Vector, reader: Reader, sense: Embeddings, tuning: Tuning
+) -> list[Candidate]:
     """All that is near, not linked, and related enough, most related first."""
     near = reader.near(vector, sense.model, tuning.link_top_k + 1, Filter(kinds=KNOWLEDGE))
     linked = {link.other(source.id) for link in reader.links([source.id])}
@@ -181,7 +183,7 @@ def _accept(id: str, writer: Writer, cause: Cause, now: float) -> Reviewed:
         weight=min(1.0, max(0.01, suggestion.score)),
         reason=f"suggested by a sweep (score {suggestion.score:.2f}) and accepted",
     )
-    [link] = writer.put_links([made(wanted, cause.verb, now)])
+    [link] = writer.put_links([new_link(wanted, cause.verb, now)])
     writer.put_suggestions([replace(suggestion, status="accepted", updated_at=now)])
     return Reviewed(id=id, outcome="accepted", link=link.id)
 

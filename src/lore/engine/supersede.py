@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from lore.engine.link import tied
-from lore.engine.portrait import OBSERVATION, repaint_above
+from lore.engine.entity_view import OBSERVATION, refresh_entities_of
+from lore.engine.link import put_link
 from lore.errors import Invalid, NotFound
 from lore.model import SHARED, Cause, Memory, Tie
 from lore.store import Store, Writer
@@ -21,10 +21,10 @@ def supersede(old: str, new: str, *, store: Store, namespace: str, cause: Cause,
             return before
         _hand_over(old, new, writer, cause, now)
         reason = cause.reason or "replaced"
-        tied(Tie(source=new, target=old, kind="supersedes", reason=reason), writer, cause, now)
+        put_link(Tie(source=new, target=old, kind="supersedes", reason=reason), writer, cause, now)
         after = replace(before, superseded_by=new, superseded_at=now, updated_at=now)
         [stored] = writer.put([after])
-        repaint_above([stored], writer=writer, now=now)
+        refresh_entities_of([stored], writer=writer, now=now)
     return stored
 
 
@@ -57,4 +57,4 @@ def _hand_over(old: str, new: str, writer: Writer, cause: Cause, now: float) -> 
     ]
     for child in writer.get(below).values():
         if child.kind != OBSERVATION:
-            tied(Tie(source=new, target=child.id, kind="hierarchical"), writer, cause, now)
+            put_link(Tie(source=new, target=child.id, kind="hierarchical"), writer, cause, now)

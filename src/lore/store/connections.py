@@ -14,9 +14,9 @@ import apsw
 
 from lore.durable import OWNER_FILE, make_folder, sync_folder
 from lore.errors import LoreError, Unavailable
+from lore.store.group_commit import GroupCommit
 from lore.store.mark import Mark
 from lore.store.snapshot import Snapshot, is_unwritable, obstacle
-from lore.store.turns import Turns
 
 OLDEST_SQLITE = (3, 51, 3)
 BUSY_SECONDS = 30.0
@@ -58,7 +58,7 @@ class Connections:
         self.log = path.with_name(path.name + "-wal")
         self.mark = Mark(path)
         self.obstacle = ""
-        self._turns = Turns(committed=self._committed, failed=self._distrust_writers)
+        self._group_commit = GroupCommit(committed=self._committed, failed=self._distrust_writers)
         self._readers: queue.LifoQueue[apsw.Connection | None] = queue.LifoQueue()
         self._writers: dict[tuple[str, ...], apsw.Connection] = {}
         self._distrusted: list[apsw.Connection] = []
@@ -180,13 +180,13 @@ class Connections:
     @contextmanager
     def writing(self) -> Iterator[apsw.Connection]:
         """One durable transaction: committed when this returns, taken back when the block raises."""
-        with plainly(self.path), self._turns.shared(lambda: self._writable(DURABLE)) as connection:
+        with plainly(self.path), self._group_commit.shared(lambda: self._writable(DURABLE)) as connection:
             yield connection
 
     @contextmanager
     def deriving(self) -> Iterator[apsw.Connection]:
         """One transaction of derived state: a power cut may lose it."""
-        with plainly(self.path), self._turns.alone():
+        with plainly(self.path), self._group_commit.alone():
             connection = self._writable(DERIVED)
             connection.execute("BEGIN IMMEDIATE")
             try:
@@ -203,7 +203,7 @@ class Connections:
             with self.reading() as connection:
                 yield connection
             return
-        with plainly(self.path), self._turns.alone():
+        with plainly(self.path), self._group_commit.alone():
             self._refuse_if_closed()
             yield self._writer(DURABLE)
 
@@ -283,7 +283,7 @@ class Connections:
 
     def release(self) -> None:
         """Close what is idle and can be opened again; the durable connection stays, without its cache."""
-        with plainly(self.path), self._turns.alone():
+        with plainly(self.path), self._group_commit.alone():
             self._refuse_if_closed()
             self._close_idle_readers()
             if (derived := self._writers.pop(DERIVED, None)) is not None:
@@ -303,7 +303,7 @@ class Connections:
 
     def close(self) -> None:
         """Close all; the write-ahead log is folded into the file by the last one out."""
-        with self._turns.last():
+        with self._group_commit.last():
             if self._closed:
                 return
             self._closed = True

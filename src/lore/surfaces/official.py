@@ -125,12 +125,12 @@ def add_observations(
     """Add new observations to existing entities in the knowledge graph."""
     subjects = [Subject(name=one["entityName"], observations=tuple(one["contents"])) for one in observations]
     try:
-        portraits = lore.graph.observe(subjects, judge=False)
+        views = lore.graph.observe(subjects, judge=False)
     except NotFound as unknown:
         raise NotFound(f"Entity with name {unknown} not found") from None
     results = [
-        Added(entityName=subject.name, addedObservations=[memory.content for memory in portrait.added])
-        for subject, portrait in zip(subjects, portraits, strict=True)
+        Added(entityName=subject.name, addedObservations=[memory.content for memory in view.added])
+        for subject, view in zip(subjects, views, strict=True)
     ]
     return Reply(AddAnswer(results=results), (pretty(results),))
 
@@ -182,8 +182,8 @@ def open_nodes(
 ) -> Reply:
     """Open entities by their names, with the relations that touch them."""
     nodes = lore.graph.opened(names)
-    in_order = sorted(nodes.portraits, key=lambda p: (p.entity.created_at, p.entity.alias))
-    return _graph(replace(nodes, portraits=tuple(in_order)))
+    in_order = sorted(nodes.views, key=lambda p: (p.entity.created_at, p.entity.alias))
+    return _graph(replace(nodes, views=tuple(in_order)))
 
 
 def _wanted(relations: list[Triple]) -> list[relating.Relation]:

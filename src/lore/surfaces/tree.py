@@ -208,14 +208,14 @@ def store(
     text is kept once: stored again it counts as used (status: already stored)."""
     if depth < 0:
         raise Invalid(f"depth is {depth}; it must be 0 (a root) or more")
-    home_above = HOME_ABOVE if depth > 0 else None
+    auto_parent_above = HOME_ABOVE if depth > 0 else None
     draft = Draft(
         content=content,
         kind="fragment",
         parent=parent_id,
-        home_above=home_above,
+        auto_parent_above=auto_parent_above,
         updates=True,
-        at_once=True,
+        embed_now=True,
         once=True,
     )
     with nullcontext() if parent_id is None else _fragment(parent_id, "parent ID"):

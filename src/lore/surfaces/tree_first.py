@@ -14,7 +14,7 @@ from lore.model import Branch, Draft, Filter, Hit, Memory, Query
 from lore.surfaces.answers import Cut, Outdated, cost, fit, origin, outdated
 from lore.surfaces.base import Reply, Surface
 from lore.surfaces.tree import HOME_ABOVE
-from lore.text import clean, label_of, preview
+from lore.text import label_of, preview, require_text
 
 SUMMARY_LIMIT_BYTES = 1_000
 DEEPEST = 100
@@ -73,7 +73,7 @@ def query_memory(
     """Search for knowledge about a topic at one depth. Start shallow and drill deeper as needed. Long
     contents are cut to the matching passage; with limit=1 the fragment comes whole."""
     _refuse_outside("depth", depth)
-    clean(topic, "topic")
+    require_text(topic, "topic")
     answer = lore.search(Query(text=topic, where=Filter(level=depth), limit=limit, policy="tree-first"))
     newer = outdated(lore, [hit.memory for hit in answer.hits])
 
@@ -95,7 +95,7 @@ def explore_memory(
 ) -> Reply:
     """Show what is known about a topic as a tree of summaries, from the best matching topic down."""
     _refuse_outside("max_depth", max_depth)
-    clean(topic, "topic")
+    require_text(topic, "topic")
     answer = lore.search(Query(text=topic, limit=1, policy="tree", format="ids"))
     if not answer.hits:
         return Reply(ExploreAnswer(tree=None, notes=list(answer.notes())))
@@ -160,15 +160,15 @@ def store_memory(
     """Store knowledge: below parent_id, or below the most similar topic, or as a new topic. The same text is
     kept once: stored again it counts as used (status: already stored)."""
     _refuse_outside("depth", depth)
-    clean(summary, "summary", SUMMARY_LIMIT_BYTES)
+    require_text(summary, "summary", SUMMARY_LIMIT_BYTES)
     draft = Draft(
         content=content,
         summary=summary,
         kind="fragment",
         parent=parent_id,
-        home_above=HOME_ABOVE if depth > 0 else None,
+        auto_parent_above=HOME_ABOVE if depth > 0 else None,
         updates=True,
-        at_once=True,
+        embed_now=True,
         once=True,
     )
     with nullcontext() if parent_id is None else _fragment(parent_id):

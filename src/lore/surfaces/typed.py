@@ -95,7 +95,7 @@ def memory_save(
             for wanted in associations or ()
         ),
         updates=True,
-        at_once=True,
+        embed_now=True,
         once=True,
     )
     try:

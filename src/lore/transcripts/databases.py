@@ -13,7 +13,7 @@ from lore.errors import Unavailable
 from lore.transcripts import foreign
 from lore.transcripts.base import Said, State
 from lore.transcripts.finding import printable
-from lore.transcripts.growing import Left, Transcript, Watermark
+from lore.transcripts.growing import ReadPosition, Transcript, Watermark
 
 BESIDE = "-wal"
 """What the name of a database and this call: the log of changes that are not in the file itself yet."""
@@ -46,7 +46,7 @@ class RowReader(Protocol):
 
 
 @contextmanager
-def opened(reader: type[RowReader], path: Path, known: Sequence[Left]) -> Iterator[Transcript]:
+def opened(reader: type[RowReader], path: Path, known: Sequence[ReadPosition]) -> Iterator[Transcript]:
     """A database, at the place of `known` that is in it, or at its beginning. Nothing is written to it."""
     _check_parts(path)
     status = os.stat(path)  # not by opening it: to close the file again would cancel locks on it
@@ -66,10 +66,10 @@ class Rows:
         path: Path,
         status: os.stat_result,
         db: apsw.Connection,
-        known: Sequence[Left],
+        known: Sequence[ReadPosition],
     ) -> None:
         self._path = path
-        here = Left(path=printable(path), device=status.st_dev, inode=status.st_ino)
+        here = ReadPosition(path=printable(path), device=status.st_dev, inode=status.st_ino)
         written = _written(path)
         self._left, self._reader = here, reader(db, {}, written)
         with _plainly(path):
@@ -83,7 +83,7 @@ class Rows:
         self.passed_over = 0
 
     @property
-    def left(self) -> Left:
+    def left(self) -> ReadPosition:
         if self._mark == self._left.mark:
             return self._left
         return replace(self._here, mark=self._mark, state={"reader": self._reader.state})
@@ -106,7 +106,7 @@ def _check_parts(path: Path) -> None:
             raise Unavailable(f"{part} is {error.strerror}, so the database is not read") from error
 
 
-def _likely(here: Left, known: Sequence[Left]) -> list[Left]:
+def _likely(here: ReadPosition, known: Sequence[ReadPosition]) -> list[ReadPosition]:
     """The same file first, then what had this name, then any other: it may be a copy."""
     return sorted(
         known,

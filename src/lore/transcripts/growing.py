@@ -42,7 +42,7 @@ BEGINNING = Watermark()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Left:
+class ReadPosition:
     """Where the reading of a transcript was left. device, inode: the file, whatever it is called.
 
     state: what is to be remembered until it goes on; its reader's own part is called `reader`.
@@ -59,7 +59,7 @@ class Transcript(Protocol):
     """A client's transcript, open where it was left: a piece comes, and `left` is right behind it."""
 
     @property
-    def left(self) -> Left:
+    def left(self) -> ReadPosition:
         """Where the reading is; until the first piece came, where it was left the last time."""
         ...
 
@@ -74,7 +74,7 @@ class Transcript(Protocol):
 
 
 @contextmanager
-def opened(reader: type[LineReader], path: Path, known: Sequence[Left]) -> Iterator[Transcript]:
+def opened(reader: type[LineReader], path: Path, known: Sequence[ReadPosition]) -> Iterator[Transcript]:
     """A file of lines, at the place of `known` that is in it, or at its beginning."""
     with compressed.opened(path) as file:
         yield Lines(reader, str(path), file, known)
@@ -83,10 +83,12 @@ def opened(reader: type[LineReader], path: Path, known: Sequence[Left]) -> Itera
 class Lines:
     """The lines of a file behind the place where it was left, as what they say."""
 
-    def __init__(self, reader: type[LineReader], path: str, file: BinaryIO, known: Sequence[Left]) -> None:
+    def __init__(
+        self, reader: type[LineReader], path: str, file: BinaryIO, known: Sequence[ReadPosition]
+    ) -> None:
         self._path = printable(path)
         self._device, self._inode = identity(file)
-        here = Left(path=self._path, device=self._device, inode=self._inode)
+        here = ReadPosition(path=self._path, device=self._device, inode=self._inode)
         self._left = _left_off(self._path, file, known) or here
         self._growing = Growing(file, self._left.mark)
         self._reader = reader(path, self._left.state.get("reader", {}))
@@ -97,12 +99,12 @@ class Lines:
         return self._broken + self._growing.too_long
 
     @property
-    def left(self) -> Left:
+    def left(self) -> ReadPosition:
         mark = self._growing.mark
         if mark == self._left.mark:
             return self._left
         state = {"reader": self._reader.state}
-        return Left(path=self._path, device=self._device, inode=self._inode, mark=mark, state=state)
+        return ReadPosition(path=self._path, device=self._device, inode=self._inode, mark=mark, state=state)
 
     def __iter__(self) -> Iterator[Sequence[Said]]:
         for number, line in self._growing:
@@ -120,7 +122,7 @@ class Lines:
         return [] if error else said
 
 
-def _left_off(path: str, file: BinaryIO, known: Sequence[Left]) -> Left | None:
+def _left_off(path: str, file: BinaryIO, known: Sequence[ReadPosition]) -> ReadPosition | None:
     """Known by its identity, then by its path, then by its first line; only if it has merely grown since."""
     here, first = identity(file), first_print(file)
     for same in (

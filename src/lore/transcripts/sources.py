@@ -23,7 +23,7 @@ from lore.transcripts import (
 )
 from lore.transcripts.changes import Cursor, OpenCode
 from lore.transcripts.finding import matching
-from lore.transcripts.growing import Left, Transcript
+from lore.transcripts.growing import ReadPosition, Transcript
 
 Look: TypeAlias = tuple[tuple[int, int, int], ...]
 """What tells, from outside, whether a transcript has changed."""
@@ -41,7 +41,7 @@ class Source:
     """
 
     name: str
-    open: Callable[[Path, Sequence[Left]], AbstractContextManager[Transcript]]
+    open: Callable[[Path, Sequence[ReadPosition]], AbstractContextManager[Transcript]]
     folder: str
     below: str
     patterns: tuple[str, ...]

@@ -14,9 +14,9 @@ from lore.engine.consolidate import Report
 from lore.engine.consolidate.plan import View
 from lore.engine.consolidate.trees import PHASE
 from lore.engine.consolidation import sleep
+from lore.engine.consolidation_backlog import RUN
+from lore.engine.embeddings import Embeddings
 from lore.engine.ingest import keep_all
-from lore.engine.nights import RUN
-from lore.engine.sense import Sense
 from lore.llm.scripted import Answer, ScriptedModel
 from lore.model import Cause, Memory
 from lore.transcripts.base import Role, Turn
@@ -87,12 +87,12 @@ def asking(lore: Lore, *answers: Answer) -> tuple[Lore, ScriptedModel]:
 
 
 def sensing(lore: Lore, embedder: Fitting | HashEmbedder) -> Lore:
-    return replace(lore, sense=Sense(embedder))
+    return replace(lore, sense=Embeddings(embedder))
 
 
 def view_of(lore: Lore) -> View:
     """What a phase of a night that begins now would look at."""
-    lore.settle()
+    lore.embed_pending()
     reader = lore.store.reader(lore.namespace)
     return View(
         reader=reader,

@@ -107,8 +107,8 @@ def test_projects_do_not_contradict_each_other(lore: Lore, clock: Clock, one: st
 def test_others_do_not_contradict_me(lore: Lore, clock: Clock) -> None:
     old = note(lore, OLD)
     clock.sleep(days=1)
-    note(lore.within("mine"), NEW)
-    night(lore.within("mine"), "contradict")
+    note(lore.for_namespace("mine"), NEW)
+    night(lore.for_namespace("mine"), "contradict")
     night(lore, "contradict")
     assert memory(lore, old).superseded_by is None
 
@@ -160,7 +160,7 @@ def test_observations_are_read_with_the_name_of_their_entity(lore: Lore, clock: 
     clock.sleep(days=1)
     lore.graph.observe([Subject(name="Ana", observations=("lives in Rome",))])
     night(lore, "contradict")
-    [ana] = lore.graph.opened(["Ana"]).portraits
+    [ana] = lore.graph.opened(["Ana"]).views
     assert [one.content for one in ana.observations] == ["lives in Rome"]
     assert ana.entity.context == "lives in Rome"
 
@@ -229,7 +229,7 @@ def test_the_overview_follows_in_the_same_night(lore: Lore, clock: Clock) -> Non
 
 def test_a_dry_run_changes_nothing(lore: Lore, clock: Clock) -> None:
     both(lore, clock)
-    lore.settle()
+    lore.embed_pending()
     before = dump(lore)
     assert len(planned(night(lore, "contradict", dry=True))) == 1
     assert dump(lore) == before
@@ -281,7 +281,7 @@ def test_a_language_model_is_not_asked_about_what_others_own_nor_about_overviews
     lore = sensing(lore, Fitting())
     home = fragment(lore, "Atlantis")
     fragment(lore, "fit 1 shared", home)
-    mine, model = asking(lore.within("mine"))
+    mine, model = asking(lore.for_namespace("mine"))
     for word in ("one", "two"):
         topic = fragment(mine, f"fit 1 {word}", home, source_type="distilled")
         fragment(mine, f"{word} of many", topic)
@@ -318,9 +318,11 @@ def test_what_is_said_again_after_it_was_outdated_holds_again(lore: Lore, clock:
 def test_a_correction_comes_first_and_after_a_night_replaces_the_older_statement(
     lore: Lore, clock: Clock
 ) -> None:
-    old = note(lore, "The API rate limit of Zephyr is 100 requests per minute", at_once=True)
+    old = note(lore, "The API rate limit of Zephyr is 100 requests per minute", embed_now=True)
     clock.sleep(days=1)
-    new = note(lore, "Correction: the API rate limit of Zephyr is now 250 requests per minute", at_once=True)
+    new = note(
+        lore, "Correction: the API rate limit of Zephyr is now 250 requests per minute", embed_now=True
+    )
     question = Query(text="What is the API rate limit of Zephyr?")
     assert [hit.memory.id for hit in lore.search(question).hits] == [new, old]
     night(lore, "contradict")
@@ -330,7 +332,7 @@ def test_a_correction_comes_first_and_after_a_night_replaces_the_older_statement
 
 def test_what_is_only_likely_an_update_is_not_superseded(lore: Lore) -> None:
     first, second = (
-        lore.remember(Draft(content=f"Our monitoring of the harbour runs on {name}.", at_once=True)).id
+        lore.remember(Draft(content=f"Our monitoring of the harbour runs on {name}.", embed_now=True)).id
         for name in ("Heron", "Osprey")
     )
     night(lore, "contradict")

@@ -7,8 +7,8 @@ import pytest
 
 from lore import Filter, Lore, Query
 from lore.clock import Clock
-from lore.config import Sleeping
-from lore.engine.nights import ATTEMPTS
+from lore.config import ConsolidationSettings
+from lore.engine.consolidation_backlog import ATTEMPTS
 from lore.llm.base import Nonsense, OverBudget, Unreachable
 from tests.engine.consolidate.sleeping import (
     Fitting,
@@ -70,7 +70,7 @@ def test_after_a_night_each_statement_is_listed_once_with_the_turn_it_came_from(
     say(lore, "backups", *BACKUPS)
     clock.sleep(minutes=10)
     night(lore)
-    lore.settle()
+    lore.embed_pending()
     answer = lore.search(Query(text="Which storage box do we use for backups?"))
     [stating] = [hit for hit in answer.hits if "Hetzner storage box" in hit.memory.content]
     assert stating.memory.id == answer.hits[0].memory.id
@@ -296,7 +296,7 @@ def test_without_an_embedder_importance_stays_as_it_is_and_nothing_is_kept_twice
 def test_a_dry_run_tells_and_changes_nothing(lore: Lore, clock: Clock) -> None:
     say(lore, "backups", *BACKUPS)
     clock.sleep(minutes=6)
-    lore.settle()
+    lore.embed_pending()
     before = dump(lore)
     report = night(lore, dry=True)
     assert planned(report) == [f"“{TITLE}”: 3 things worth knowing"]
@@ -359,7 +359,7 @@ def test_a_conversation_of_another_project_fits_no_tree_of_this_one(lore: Lore, 
 
 
 def test_conversations_of_others_are_not_digested(lore: Lore, clock: Clock) -> None:
-    theirs = lore.within("theirs")
+    theirs = lore.for_namespace("theirs")
     say(theirs, "backups", *BACKUPS)
     clock.sleep(minutes=6)
     assert done(night(lore)) == {}
@@ -371,7 +371,7 @@ def test_conversations_of_others_are_not_digested(lore: Lore, clock: Clock) -> N
 def test_a_long_conversation_is_asked_about_in_parts(lore: Lore, clock: Clock) -> None:
     texts = [f"Tell me more about seal number {n}, where it sleeps and what it eats" for n in range(40)]
     lore, model = asking(lore, *[extraction()] * 20)
-    lore = replace(lore, tuning=Sleeping(max_turns_per_extraction=10))
+    lore = replace(lore, tuning=ConsolidationSettings(max_turns_per_extraction=10))
     say(lore, "seals", *texts)
     clock.sleep(minutes=6)
     assert done(night(lore, "digest")) == {"sessions_digested": 1}

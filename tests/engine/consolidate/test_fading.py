@@ -6,7 +6,7 @@ import pytest
 
 from lore import Draft, Filter, Lore, Query, Tie
 from lore.clock import Clock
-from lore.config import Sleeping
+from lore.config import ConsolidationSettings
 from lore.model import LINK_KINDS
 from lore.ranking.decay import relevance
 from tests.engine.consolidate.sleeping import done, fragment, fragments, memory, night, planned, say
@@ -21,7 +21,7 @@ def linked(lore: Lore, weight: float) -> tuple[str, str]:
 
 
 def pruning(lore: Lore) -> Lore:
-    return replace(lore, tuning=Sleeping(prune=True))
+    return replace(lore, tuning=ConsolidationSettings(prune=True))
 
 
 def test_a_link_ends_by_time_and_not_by_how_often_lore_slept(lore: Lore, clock: Clock) -> None:
@@ -82,7 +82,7 @@ def test_only_associations_fade(lore: Lore, clock: Clock, kind: str) -> None:
 def test_without_a_period_no_link_fades(lore: Lore, clock: Clock) -> None:
     linked(lore, 0.2)
     clock.sleep(days=5_000)
-    assert planned(night(replace(lore, tuning=Sleeping(edge_decay_days=0)), "decay")) == []
+    assert planned(night(replace(lore, tuning=ConsolidationSettings(edge_decay_days=0)), "decay")) == []
 
 
 def test_a_faint_link_that_was_made_just_now_is_the_users_wish_until_it_ends(

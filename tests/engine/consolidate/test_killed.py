@@ -131,7 +131,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for session, texts in TOPICS.items():
         say(lore, session, *texts)
         clock.sleep(minutes=1)
-    lore.settle()
+    lore.embed_pending()
     lore.close()
     return path
 
@@ -164,7 +164,7 @@ def sleep_through(lore: Lore) -> dict[str, int]:
     counts: Counter[str] = Counter()
     for phase in PHASES:
         counts.update(night(replace(lore, model=model if phase == "reflect" else None), phase).counts)
-    lore.settle()
+    lore.embed_pending()
     return dict(counts)
 
 

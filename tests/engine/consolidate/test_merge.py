@@ -6,7 +6,7 @@ import pytest
 
 from lore import Draft, Filter, Lore, Query, Tie
 from lore.clock import Clock
-from lore.config import Sleeping
+from lore.config import ConsolidationSettings
 from tests.engine.consolidate.sleeping import (
     Fitting,
     done,
@@ -63,7 +63,7 @@ def test_what_gave_way_stays_stored_linked_and_readable(lore: Lore) -> None:
 )
 def test_what_says_more_becomes_a_branch(lore: Lore, more: str) -> None:
     old, new = fragment(lore, LONG, title="Harbour office"), fragment(lore, f"{LONG}, {more}")
-    lore = replace(lore, tuning=Sleeping(merge_threshold=0.3))
+    lore = replace(lore, tuning=ConsolidationSettings(merge_threshold=0.3))
     night(lore, "merge")
     assert lore.look_at(new).parent == old
     assert memory(lore, new).superseded_by is None
@@ -73,7 +73,7 @@ def test_the_end_of_a_long_text_counts_too(lore: Lore) -> None:
     words = " ".join(f"word{'abcdefghij'[n % 10]}{'klmnopqrst'[n // 10]}" for n in range(80))
     one, other = fragment(lore, words), fragment(lore, words + " and the vault lies below the old mill")
     lore.read(one)
-    lore = replace(lore, tuning=Sleeping(merge_threshold=0.5))
+    lore = replace(lore, tuning=ConsolidationSettings(merge_threshold=0.5))
     night(lore, "merge")
     assert lore.look_at(other).parent == one
     assert memory(lore, other).superseded_by is None
@@ -89,7 +89,7 @@ def test_the_end_of_a_long_text_counts_too(lore: Lore) -> None:
 )
 def test_what_differs_in_what_matters_is_not_merged(lore: Lore, one: str, other: str) -> None:
     ids = {fragment(lore, one), fragment(lore, other)}
-    lore = replace(lore, tuning=Sleeping(merge_threshold=0.5))
+    lore = replace(lore, tuning=ConsolidationSettings(merge_threshold=0.5))
     night(lore, "merge")
     assert roots(lore) == ids
 
@@ -104,10 +104,10 @@ def test_other_sorts_and_other_projects_stay_apart(lore: Lore, more: dict[str, s
 
 def test_only_memories_of_the_own_namespace_are_merged(lore: Lore) -> None:
     shared = fragment(lore, LONG)
-    mine = fragment(lore.within("mine"), LONG)
-    assert planned(night(lore.within("mine"), "merge")) == []
+    mine = fragment(lore.for_namespace("mine"), LONG)
+    assert planned(night(lore.for_namespace("mine"), "merge")) == []
     assert planned(night(lore, "merge")) == []
-    assert not any(memory(lore.within("mine"), id).superseded_by for id in (shared, mine))
+    assert not any(memory(lore.for_namespace("mine"), id).superseded_by for id in (shared, mine))
 
 
 @pytest.mark.parametrize(("fit", "merged"), [(0.86, True), (0.84, False)])
@@ -116,7 +116,7 @@ def test_how_alike_roots_must_be_is_a_setting(lore: Lore, fit: float, merged: bo
     ids = [fragment(lore, f"fit {each}", title="harbour") for each in (1, fit)]
     night(lore, "merge")
     assert (roots(lore) == set(ids)) is not merged
-    strict = replace(lore, tuning=Sleeping(merge_threshold=0.8))
+    strict = replace(lore, tuning=ConsolidationSettings(merge_threshold=0.8))
     night(strict, "merge")
     assert len(roots(lore)) == 1, "with another setting all is looked at again"
 
@@ -125,7 +125,7 @@ def test_the_more_used_survives_and_then_the_more_present(lore: Lore, clock: Clo
     old = fragment(lore, LONG)
     clock.sleep(days=1)
     new = fragment(lore, LONG)
-    twin = lore.within("twin")
+    twin = lore.for_namespace("twin")
     used = [fragment(twin, LONG), fragment(twin, LONG)]
     twin.read(used[0])
     night(lore, "merge")

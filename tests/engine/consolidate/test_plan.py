@@ -156,8 +156,8 @@ def test_a_plan_that_fails_leaves_nothing_behind(lore: Lore) -> None:
 
 def test_an_entity_is_painted_anew_when_an_observation_gives_way(lore: Lore) -> None:
     lore.graph.introduce([Subject(name="Ana", observations=("lives in Oslo", "lives in Rome"))])
-    [portrait] = lore.graph.opened(["Ana"]).portraits
-    old, new = portrait.observations
+    [view] = lore.graph.opened(["Ana"]).views
+    old, new = view.observations
     step = Step(told="", changed=(view_of(lore).superseded(old, new.id),))
     assert len(applied(lore, step).steps) == 1
     [ana] = lore.select(Filter(kinds=frozenset({"entity"})), 9)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from lore import Lore
 from lore.clock import Clock
-from lore.config import Sleeping
+from lore.config import ConsolidationSettings
 from lore.llm.base import Unreachable
 from lore.model import Revision, Tie
 from tests.engine.consolidate.sleeping import asking, done, fragment, memory, night, planned
@@ -134,7 +134,7 @@ def test_without_an_answer_the_overviews_wait(lore: Lore, clock: Clock) -> None:
 
 def test_a_private_branch_is_not_told_in_a_shared_overview(lore: Lore, clock: Clock) -> None:
     root = tree(lore, *PARTS)
-    mine = lore.within("mine")
+    mine = lore.for_namespace("mine")
     night(mine)
     clock.sleep(days=1)
     secret = fragment(mine, "My salary is 4,000 shells.")
@@ -150,5 +150,5 @@ def test_what_was_digested_tonight_keeps_its_overview(lore: Lore) -> None:
     root = tree(lore, *PARTS, source_type="distilled")
     night(lore)
     told = memory(lore, root)
-    night(replace(lore, tuning=Sleeping(similarity_threshold=0.1)))
+    night(replace(lore, tuning=ConsolidationSettings(similarity_threshold=0.1)))
     assert memory(lore, root) == told

@@ -10,7 +10,7 @@ import pytest
 
 from lore import Filter, Lore, Query, Tie
 from lore.clock import Clock
-from lore.config import Config, Sleeping
+from lore.config import Config, ConsolidationSettings
 from lore.connecting import wire
 from lore.transcripts.sources import SOURCES
 from tests.engine.consolidate.sleeping import (
@@ -226,7 +226,7 @@ def test_years_without_use_prune_only_if_the_user_wants_it_and_can_be_undone(
         clock.sleep(days=90)
         night(lore)
     assert {one.id for one in fragments(lore)} == before
-    wanting = replace(lore, tuning=Sleeping(prune=True))
+    wanting = replace(lore, tuning=ConsolidationSettings(prune=True))
     assert done(night(wanting))["fragments_pruned"] == 1
     gone = [
         one.id

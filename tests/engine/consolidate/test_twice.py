@@ -82,14 +82,14 @@ def test_a_second_run_finds_nothing_left_to_do(
         for place in read:
             lore.read(ids[place % len(ids)])
         clock.sleep(days=1)
-        lore.settle()
+        lore.embed_pending()
 
         before = dump(lore)
         night(lore, dry=True)
         assert dump(lore) == before, "a dry run changes nothing"
         night(lore)
         assert all(finding.passed for finding in lore.check())
-        lore.settle()
+        lore.embed_pending()
         after = dump(lore)
         for phase in PHASES:
             assert planned(night(lore, phase, dry=True)) == []

@@ -120,7 +120,7 @@ def kept(lore: Lore, text: str, *, days: float = -1.0, trust: float = 0.5, **mor
     )
     with lore.store.transaction(lore.namespace, Cause(verb="test"), lore.clock()) as writer:
         writer.put([memory])
-    lore.settle()
+    lore.embed_pending()
     return memory
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from lore import Lore
 from lore.clock import Clock
-from lore.config import Sleeping
+from lore.config import ConsolidationSettings
 from lore.engine.consolidation import sleep
 from lore.llm.base import Prompt
 from lore.llm.prompts import instructions
@@ -52,7 +52,10 @@ def test_a_long_conversation_is_asked_about_in_parts_of_which_none_is_too_long(
     in_parts = sorted((numbers_in(prompt) for prompt in model.prompts), key=lambda part: int(part[0][6:]))
     assert [timber for part in in_parts for timber in part] == [f"timber{number}" for number in range(40)]
     assert 4 <= len(in_parts) <= 6
-    assert all(len(prompt.text) < Sleeping().max_chars_per_extraction + 2_000 for prompt in model.prompts)
+    assert all(
+        len(prompt.text) < ConsolidationSettings().max_chars_per_extraction + 2_000
+        for prompt in model.prompts
+    )
     assert report.counts["sessions_digested"] == 1
     assert lore.staged() == []
     assert sound(lore)

@@ -10,7 +10,7 @@ from lore.config import load
 from lore.connecting import wire
 from lore.embed.hashing import HashEmbedder
 from lore.engine.consolidation import sleep
-from lore.engine.nights import TURNS
+from lore.engine.consolidation_backlog import TURNS
 from lore.engine.spending import StoreLedger
 from tests.engine.consolidate_llm.conftest import Told, fragments, kept, sound
 from tests.llm.serving import small_model

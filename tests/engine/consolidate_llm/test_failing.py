@@ -13,7 +13,7 @@ from lore import Lore
 from lore.clock import Clock
 from lore.engine.consolidate.digest import FAILURES_IN_A_ROW
 from lore.engine.consolidation import sleep
-from lore.engine.nights import ATTEMPTS, RETRY_SECONDS
+from lore.engine.consolidation_backlog import ATTEMPTS, RETRY_SECONDS
 from lore.engine.spending import StoreLedger
 from lore.llm.base import NoAnswer, Prompt, Refused, Unreachable
 from lore.llm.scripted import ScriptedModel

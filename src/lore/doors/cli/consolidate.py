@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lore.doors.cli.completing import from_table
-from lore.doors.cli.deeds import NOTHING, RULES, amount, models_named, took
 from lore.doors.cli.document import plain, show_document
 from lore.doors.cli.flags import Flags, json_option
 from lore.doors.cli.opening import directly, embedding
 from lore.doors.cli.progress import CLEAR, NAME_WIDTH, progress
+from lore.doors.cli.report_text import NOTHING, RULES, amount, models_named, took
 from lore.doors.cli.terminal import line, note, plural, show_rows, visible, width, wrapped
 from lore.errors import Invalid
 
 if TYPE_CHECKING:
-    from lore.doors.asleep import Night
+    from lore.doors.consolidation_run import ConsolidationRun
     from lore.engine import Lore
     from lore.engine.consolidate import Done, Report
     from lore.llm.budget import Spent
@@ -58,17 +58,17 @@ def consolidate(
     """
     _known(phases)
     flags: Flags = ctx.obj
-    asleep = import_module("lore.doors.asleep")
+    consolidation_run = import_module("lore.doors.consolidation_run")
     with directly(flags) as lore:
         lore = replace(lore, model=None) if offline else lore
         before = _spent(lore)
         with progress() as told, embedding(flags, lore) as embeds:
-            night: Night = asleep.Night(lore, told, embeds)
+            night: ConsolidationRun = consolidation_run.ConsolidationRun(lore, told, embeds)
             report, stopped = None, ""
             with _ending(night):
                 try:
                     report = night.run(phases, dry=dry)
-                except asleep.Ended as ended:
+                except consolidation_run.Ended as ended:
                     stopped = str(ended)
         spent = _Spending(lore, before, _spent(lore), offline)
         young = _young(lore) if not dry else 0
@@ -93,15 +93,15 @@ def _known(phases: Sequence[str]) -> None:
 
 def _young(lore: "Lore") -> int:
     """How many conversations were left because they may go on."""
-    nights = import_module("lore.engine.nights")
-    recent_turns = nights.lately(lore.clock(), lore.tuning.idle_threshold)
+    backlog = import_module("lore.engine.consolidation_backlog")
+    recent_turns = backlog.lately(lore.clock(), lore.tuning.idle_threshold)
     ids = [one.session.id for one in lore.staged()]
     return sum(count > 0 for count in lore.count_below(ids, recent_turns).values())
 
 
 # --- meanwhile
 @contextmanager
-def _ending(night: "Night") -> Iterator[None]:
+def _ending(night: "ConsolidationRun") -> Iterator[None]:
     """The first Ctrl-C lets it finish what is at hand, the second does not."""
 
     def end(signum: int, frame: FrameType | None) -> None:
@@ -125,7 +125,9 @@ class _Spending:
     def __init__(
         self, lore: "Lore", before: Mapping[str, "Spent"], after: Mapping[str, "Spent"], offline: bool
     ) -> None:
-        self.models: dict[str, str] | None = import_module("lore.doors.asleep").language_models(lore)
+        self.models: dict[str, str] | None = import_module("lore.doors.consolidation_run").language_models(
+            lore
+        )
         self.today = after
         self.offline = offline
         self.daily_dollars = lore.tuning.llm_daily_dollars

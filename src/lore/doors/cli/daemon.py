@@ -8,7 +8,7 @@ COMMANDS = {  # name -> where the command is, and its help in one line
     "start": ("lore.doors.cli.starting:start", "Start the daemon, in the background."),
     "stop": ("lore.doors.cli.starting:stop", "Stop the daemon, after what it has begun."),
     "restart": ("lore.doors.cli.starting:restart", "Stop the daemon if it runs, and start it again."),
-    "status": ("lore.doors.cli.looking:status", "Say whether the daemon runs, and what it does."),
+    "status": ("lore.doors.cli.daemon_status:status", "Say whether the daemon runs, and what it does."),
     "logs": ("lore.doors.cli.logs:logs", "Show what the daemon wrote down."),
     "run": ("lore.doors.cli.running:run", "Be the daemon, in the foreground."),
     "install": ("lore.doors.cli.service:install", "Have the daemon started at every login."),

@@ -9,10 +9,10 @@ import click
 from lore.doors.cli.document import plain, show_document
 from lore.doors.cli.flags import Flags, json_option
 from lore.doors.cli.opening import missing_store, opened
-from lore.doors.cli.placing import place_of
-from lore.doors.cli.progress import settle
+from lore.doors.cli.placing import endpoint_of
+from lore.doors.cli.progress import embed_pending
 from lore.doors.cli.terminal import note, wrapped
-from lore.doors.looking import described
+from lore.doors.daemon_status import query_status
 from lore.doors.verbs import Remote
 from lore.errors import Unavailable
 from lore.health import Finding
@@ -62,13 +62,13 @@ def _examined(flags: Flags, fix: bool) -> tuple[Sequence[Finding], Sequence[Find
 
 def _troubles(flags: Flags) -> list[Finding]:
     """Services of the daemon that fail, and files that it passes over."""
-    troubles = described(place_of(flags))["troubles"] or {}
+    troubles = query_status(endpoint_of(flags))["troubles"] or {}
     return [Finding("daemon", False, f"{what}: {why}") for what, why in troubles.items()]
 
 
 def _settle(lore: "Lore") -> None:
     """Have lost vectors made anew."""
-    settle(lore)
+    embed_pending(lore)
     status = lore.status()
     if status.pending:
         note(f"{status.pending:,} memories are not embedded: {status.trouble or 'they came meanwhile'}")

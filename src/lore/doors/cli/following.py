@@ -11,7 +11,7 @@ from lore.config import IGNORE_LIST
 from lore.doors.cli.flags import Flags
 from lore.doors.cli.opening import directly, settings
 from lore.doors.cli.terminal import note, plural
-from lore.doors.gathering import Gathering
+from lore.doors.transcript_watcher import TranscriptWatcher
 from lore.engine.ingest import Ingested
 from lore.environment import of_clients
 from lore.transcripts.sources import VARIABLES, Source
@@ -22,13 +22,15 @@ def follow(flags: Flags, sources: Sequence[Source], since: float) -> tuple[int, 
     config = settings(flags)
     with directly(flags, create=True) as lore:
         ignore_list = config.data_dir / IGNORE_LIST
-        gathering = Gathering(lore, sources, Path.home(), of_clients(VARIABLES), ignore_list, since=since)
+        gathering = TranscriptWatcher(
+            lore, sources, Path.home(), of_clients(VARIABLES), ignore_list, since=since
+        )
         total = anyio.run(_gathered, gathering, config.ingest_poll_seconds)
         unseen = gathering.unseen
         return gathering.files + len(unseen), total, unseen | gathering.failed
 
 
-async def _gathered(gathering: Gathering, every_seconds: float) -> Ingested:
+async def _gathered(gathering: TranscriptWatcher, every_seconds: float) -> Ingested:
     total = Ingested()
     note("reading what agents write down; Ctrl-C ends it")
     async with anyio.create_task_group() as tasks:
@@ -42,7 +44,7 @@ async def _gathered(gathering: Gathering, every_seconds: float) -> Ingested:
     return total
 
 
-async def _end_on_signal(gathering: Gathering) -> None:
+async def _end_on_signal(gathering: TranscriptWatcher) -> None:
     with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
         async for _ in signals:
             gathering.end()

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from lore.errors import Invalid, NotFound
 from lore.model import ID_TAIL
-from lore.text import clean
+from lore.text import require_text
 
 if TYPE_CHECKING:
     from lore.engine import Lore
@@ -19,7 +19,7 @@ LENGTHS = (ID_TAIL, 12)
 def resolve(lore: "Lore", part: str, option: str = "") -> str:
     """The one id that begins or ends with `part`. option: the option that it was given to, for errors."""
     where = f"{option}: " if option else ""
-    wanted = clean(part, f"{where}id", ID_LIMIT_BYTES).strip().lower()
+    wanted = require_text(part, f"{where}id", ID_LIMIT_BYTES).strip().lower()
     found = lore.ids_like(wanted, SHOWN + 1)
     if not found:
         raise NotFound(f"{where}unknown memory {wanted}")

@@ -7,7 +7,7 @@ import click
 
 from lore.doors.cli.flags import Flags, json_option
 from lore.doors.cli.opening import directly, embedding
-from lore.doors.cli.progress import document_read, read_all, settle, show_read
+from lore.doors.cli.progress import document_read, embed_pending, read_all, show_read
 from lore.transcripts.imports import FORMATS, Format
 
 
@@ -32,7 +32,7 @@ def importing(
         if not as_json:
             show_read(len(paths), "file", total, failed)
         with embedding(flags, lore) as embeds:
-            settle(embeds)
+            embed_pending(embeds)
     if as_json:
         document_read(len(paths), total, failed)
     ctx.exit(1 if failed else 0)

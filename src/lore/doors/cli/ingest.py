@@ -11,11 +11,11 @@ import click
 from lore.doors.cli.completing import from_table
 from lore.doors.cli.flags import Flags, json_option
 from lore.doors.cli.opening import directly, settings
-from lore.doors.cli.placing import place_of
+from lore.doors.cli.placing import endpoint_of
 from lore.doors.cli.progress import document_read, read_all, show_read
 from lore.doors.cli.terminal import note, plural
 from lore.doors.cli.times import moment
-from lore.doors.looking import glance
+from lore.doors.daemon_status import read_status
 from lore.environment import of_clients
 from lore.errors import Invalid, NotFound
 
@@ -107,7 +107,9 @@ def _read(
 def _who_embeds(flags: Flags) -> str:
     """Who does it, and what can be found until then."""
     who = (
-        "the daemon does that" if glance(place_of(flags))["running"] else "`lore start` has a daemon do that"
+        "the daemon does that"
+        if read_status(endpoint_of(flags))["running"]
+        else "`lore start` has a daemon do that"
     )
     return f"{who}; until then they are found by their words"
 

@@ -9,7 +9,7 @@ from typing import BinaryIO
 import click
 
 from lore.doors.cli.flags import Flags
-from lore.doors.cli.placing import place_of
+from lore.doors.cli.placing import endpoint_of
 from lore.doors.cli.terminal import visible
 from lore.errors import NotFound
 
@@ -30,7 +30,7 @@ LOOK_EVERY_SECONDS = 0.2
 @click.pass_obj
 def logs(flags: Flags, lines: int, follow: bool) -> None:
     """Show what the daemon wrote down."""
-    path = place_of(flags).log
+    path = endpoint_of(flags).log
     try:
         log = open(path, "rb")  # noqa: SIM115 (the file changes while it is followed)
     except FileNotFoundError:

@@ -9,7 +9,7 @@ import click
 from lore.config import DATABASE_NAME, Config
 from lore.doors.cli.flags import Flags
 from lore.doors.cli.opening import opened, settings
-from lore.doors.cli.placing import place_of
+from lore.doors.cli.placing import endpoint_of
 from lore.doors.cli.terminal import note, plural, warn
 from lore.doors.guide import guide as guide_for
 from lore.doors.guide import sample_guide
@@ -63,4 +63,4 @@ def _prepare_sample(own: Flags, served: Flags, guide: bool) -> None:
             click.echo(f"Loaded {plural(kept, 'sample memory', 'sample memories')}.", err=True)
         if guide:
             location = str(settings(own).database)
-            click.echo(sample_guide(lore.status(), location, place_of(served).flags), err=True)
+            click.echo(sample_guide(lore.status(), location, endpoint_of(served).flags), err=True)

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from lore.doors.cli.flags import Flags
-from lore.doors.cli.placing import place_of
+from lore.doors.cli.placing import endpoint_of
 from lore.doors.cli.terminal import warn
-from lore.doors.place import Hung, Line, Place
-from lore.doors.settling import Embeds
+from lore.doors.embedding_progress import Embeds
+from lore.doors.endpoint import Connection, Endpoint, Hung
 from lore.doors.verbs import Remote
 from lore.environment import folder, session, variables
 from lore.errors import LoreError
@@ -49,7 +49,9 @@ def opened(flags: Flags, *, create: bool = False) -> Iterator["Lore"]:
         with directly(flags, create=create) as lore:
             yield lore
     else:
-        with closing(Remote(line, partial(directly, flags, create=create), place_of(flags).hung)) as remote:
+        with closing(
+            Remote(line, partial(directly, flags, create=create), endpoint_of(flags).hung)
+        ) as remote:
             yield cast("Lore", remote)
 
 
@@ -69,7 +71,7 @@ def directly(flags: Flags, *, create: bool = False) -> Iterator["Lore"]:
         lore: Lore = import_module("lore.connecting").wire(config, patient=True)
         stack.callback(lore.close)
         lore = replace(lore, conversation=session())
-        yield lore.within(config.namespace, surface="cli").at_work_in(folder())
+        yield lore.for_namespace(config.namespace, surface="cli").in_folder(folder())
 
 
 def missing_store(flags: Flags) -> "Config | None":
@@ -92,16 +94,16 @@ def embedding(flags: Flags, lore: "Lore") -> Iterator[Embeds]:
     if line is None:
         yield lore
     else:
-        with closing(Remote(line, lambda: nullcontext(lore), place_of(flags).hung)) as remote:
+        with closing(Remote(line, lambda: nullcontext(lore), endpoint_of(flags).hung)) as remote:
             yield cast(Embeds, remote)
 
 
-def _line(flags: Flags) -> Line | None:
+def _line(flags: Flags) -> Connection | None:
     """To a daemon of this version that lets us in. None: there is none, or the store says better why not."""
     if flags.namespace == "":  # as a variable it would say nothing
         return None
-    place = place_of(flags)
-    line, version = _dialled(place, flags)
+    endpoint = endpoint_of(flags)
+    line, version = _dialled(endpoint, flags)
     if line is None or version == VERSION:
         return line
     line.close()
@@ -109,18 +111,18 @@ def _line(flags: Flags) -> Line | None:
     if not starting.is_older(version):
         return None
     try:
-        starting.renew(place)
+        starting.renew(endpoint)
     except (LoreError, OSError):
         return None
-    return _dialled(place, flags)[0]
+    return _dialled(endpoint, flags)[0]
 
 
-def _dialled(place: Place, flags: Flags) -> tuple[Line | None, str]:
+def _dialled(endpoint: Endpoint, flags: Flags) -> tuple[Connection | None, str]:
     """The line and the version of the daemon at its other end."""
     asked = {"LORE_NAMESPACE": flags.namespace} if flags.namespace else {}
     try:
         us = {"version": VERSION, "folder": folder(), "session": session(), "pid": str(os.getpid())}
-        line, word, told = place.dial("verbs", us | variables() | asked)
+        line, word, told = endpoint.dial("verbs", us | variables() | asked)
     except Hung as error:
         warn([f"{error}. The store is opened without it"])
         return None, ""

@@ -14,7 +14,7 @@ import click
 from lore.doors.cli.document import plain, show_document
 from lore.doors.cli.terminal import complain, note, plural
 from lore.doors.cli.times import about
-from lore.doors.settling import Embeds, settling
+from lore.doors.embedding_progress import Embeds, settling
 from lore.errors import LoreError
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def progress() -> Iterator[Progress]:
         shown.clear()
 
 
-def settle(embeds: Embeds) -> None:
+def embed_pending(embeds: Embeds) -> None:
     """Have all that waits embedded, here or by another process, in sight."""
     with progress() as told:
         for work in settling(embeds):

@@ -71,7 +71,7 @@ def remember(
             show_document(plain(memory))
         else:
             _show(lore, memory)
-        lore.catch_up()
+        lore.embed_batch()
 
 
 def _project(lore: "Lore", named: str | None, everywhere: bool) -> str | None:

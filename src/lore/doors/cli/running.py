@@ -9,7 +9,7 @@ import click
 
 from lore.doors.cli.flags import Flags
 from lore.doors.cli.opening import settings
-from lore.doors.cli.placing import place_of
+from lore.doors.cli.placing import endpoint_of
 from lore.doors.logbook import keep_log
 from lore.doors.starting import asked
 from lore.errors import LoreError, Unavailable
@@ -31,20 +31,20 @@ def run(ctx: click.Context, quietly: bool, handed: str | None, alone: int | None
     if alone is not None:
         import_module("lore.doors.serving_one").serve_one(settings(flags), alone)
         return
-    place = place_of(flags)
-    if handed is None and (told := asked(place)):
-        raise Unavailable(f"a daemon runs already (PID: {told['pid']}) for {place.home}")
+    endpoint = endpoint_of(flags)
+    if handed is None and (told := asked(endpoint)):
+        raise Unavailable(f"a daemon runs already (PID: {told['pid']}) for {endpoint.home}")
     try:
-        keep_log(place.log, quietly=quietly)
+        keep_log(endpoint.log, quietly=quietly)
     except OSError as error:
-        raise Unavailable(f"{place.log} cannot be written: {error.strerror}") from error
+        raise Unavailable(f"{endpoint.log} cannot be written: {error.strerror}") from error
     faulthandler.enable()
     try:
         config = import_module("lore.config").load(**asdict(flags))
         for warning in config.warnings:
             logger.warning("%s", warning)
         daemon = import_module("lore.doors.daemon")
-        daemon.run(config, place, daemon.Handed.of(handed) if handed else None)
+        daemon.run(config, endpoint, daemon.Handed.of(handed) if handed else None)
     except LoreError as error:
         logger.error("%s", error)
         ctx.exit(1)

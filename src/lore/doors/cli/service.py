@@ -8,10 +8,10 @@ import click
 from lore.doors import service
 from lore.doors.cli.document import show_document
 from lore.doors.cli.flags import Flags, json_option
-from lore.doors.cli.placing import place_of
+from lore.doors.cli.placing import endpoint_of
 from lore.doors.cli.starting import check_settings
 from lore.doors.cli.terminal import note, visible
-from lore.doors.looking import glance
+from lore.doors.daemon_status import read_status
 
 
 @click.command()
@@ -26,12 +26,12 @@ def install(flags: Flags, only_print: bool, no_start: bool, as_json: bool) -> No
     takes its place.
     """
     check_settings(flags)
-    place = place_of(flags)
-    manager = service.manager_of(sys.platform, place)
+    endpoint = endpoint_of(flags)
+    manager = service.manager_of(sys.platform, endpoint)
     if only_print:
         click.echo(manager.unit, nl=False)
         return
-    done = service.install(manager, place, start=not no_start)
+    done = service.install(manager, endpoint, start=not no_start)
     if as_json:
         show_document(asdict(done))
         return
@@ -46,10 +46,10 @@ def uninstall(flags: Flags, as_json: bool) -> None:
 
     The service is stopped and its unit removed; memories, settings and the log stay.
     """
-    place = place_of(flags)
-    manager = service.manager_of(sys.platform, place)
+    endpoint = endpoint_of(flags)
+    manager = service.manager_of(sys.platform, endpoint)
     removed = service.uninstall(manager)
-    running = glance(place)["running"]
+    running = read_status(endpoint)["running"]
     if as_json:
         show_document({"unit": manager.path, "removed": removed, "running": running})
         return

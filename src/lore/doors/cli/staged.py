@@ -122,7 +122,7 @@ def _given_up(one: Staged) -> bool:
 
 def _most() -> int:
     """How often one is tried; asked only where one has failed, for it takes a moment to know."""
-    return int(import_module("lore.engine.nights").ATTEMPTS)
+    return int(import_module("lore.engine.consolidation_backlog").ATTEMPTS)
 
 
 def _document(one: Staged) -> dict[str, Any]:

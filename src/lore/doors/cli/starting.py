@@ -8,10 +8,10 @@ import click
 from lore.doors import starting
 from lore.doors.cli.document import show_document
 from lore.doors.cli.flags import Flags, json_option
-from lore.doors.cli.placing import place_of
+from lore.doors.cli.placing import endpoint_of
 from lore.doors.cli.terminal import note, visible, warn
-from lore.doors.looking import glance
-from lore.doors.place import Place
+from lore.doors.daemon_status import read_status
+from lore.doors.endpoint import Endpoint
 from lore.version import VERSION
 
 
@@ -20,11 +20,11 @@ from lore.version import VERSION
 @click.pass_obj
 def start(flags: Flags, as_json: bool) -> None:
     """Start the daemon, in the background."""
-    place = place_of(flags)
-    if not glance(place)["running"]:
+    endpoint = endpoint_of(flags)
+    if not read_status(endpoint)["running"]:
         check_settings(flags)
-    started = starting.start(place)
-    told = _told(place)
+    started = starting.start(endpoint)
+    told = _told(endpoint)
     if as_json:
         show_document({"started": started, **told})
         return
@@ -38,9 +38,9 @@ def start(flags: Flags, as_json: bool) -> None:
 @click.pass_obj
 def stop(flags: Flags, as_json: bool) -> None:
     """Stop the daemon, after what it has begun."""
-    place = place_of(flags)
-    pid = glance(place)["pid"]
-    stopped = starting.stop(place)
+    endpoint = endpoint_of(flags)
+    pid = read_status(endpoint)["pid"]
+    stopped = starting.stop(endpoint)
     if as_json:
         show_document({"stopped": stopped, "pid": pid})
     else:
@@ -52,10 +52,10 @@ def stop(flags: Flags, as_json: bool) -> None:
 @click.pass_obj
 def restart(flags: Flags, as_json: bool) -> None:
     """Stop the daemon if it runs, and start it again."""
-    place = place_of(flags)
+    endpoint = endpoint_of(flags)
     check_settings(flags)
-    stopped = starting.restart(place)
-    told = _told(place)
+    stopped = starting.restart(endpoint)
+    told = _told(endpoint)
     if as_json:
         show_document({"stopped": stopped, "started": True, **told})
     else:
@@ -67,7 +67,7 @@ def check_settings(flags: Flags) -> None:
     warn(import_module("lore.config").load(**asdict(flags)).warnings)
 
 
-def _told(place: Place) -> dict[str, int | str]:
+def _told(endpoint: Endpoint) -> dict[str, int | str]:
     """Who answers now."""
-    told = starting.asked(place) or {"pid": "0", "version": VERSION}
+    told = starting.asked(endpoint) or {"pid": "0", "version": VERSION}
     return {"pid": int(told["pid"]), "version": told["version"]}

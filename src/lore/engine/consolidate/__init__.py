@@ -6,18 +6,18 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from lore.engine.consolidate.associate import associate
 from lore.engine.consolidate.contradict import contradict
 from lore.engine.consolidate.decay import decay
 from lore.engine.consolidate.digest import digest
 from lore.engine.consolidate.fallback import FallibleModel
+from lore.engine.consolidate.link import link
 from lore.engine.consolidate.merge import merge
 from lore.engine.consolidate.plan import Plan, View, apply
 from lore.engine.consolidate.prune import prune
 from lore.engine.consolidate.reflect import reflect
 from lore.engine.consolidate.relevance import recompute
 from lore.engine.consolidate.resummarize import resummarize
-from lore.engine.nights import RUN
+from lore.engine.consolidation_backlog import RUN
 from lore.errors import Invalid
 from lore.health import Embedding
 from lore.model import Cause
@@ -27,7 +27,7 @@ PHASES: Mapping[str, Callable[[View], Iterator[Plan]]] = {
     "digest": digest,
     "relevance": recompute,
     "merge": merge,
-    "link": associate,
+    "link": link,
     "resummarize": resummarize,
     "reflect": reflect,
     "contradict": contradict,

@@ -11,8 +11,8 @@ from lore.engine.consolidate.plan import Plan, Step, View
 from lore.engine.consolidate.resummarize import followed
 from lore.engine.consolidate.said import ALIKE, Said, from_persons, outdated_in, said_by, scopes
 from lore.engine.consolidate.trees import done, in_parts, own, since
-from lore.engine.known import KNOWLEDGE
-from lore.engine.portrait import ENTITY
+from lore.engine.entity_view import ENTITY
+from lore.engine.find_duplicate import KNOWLEDGE
 from lore.llm.base import LanguageModel
 from lore.model import DISTILLED, Filter, Link, Memory
 from lore.ranking.claims import shares

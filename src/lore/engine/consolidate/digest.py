@@ -8,7 +8,7 @@ from lore.distil.digest import digest as distilled
 from lore.engine.consolidate.asking import Extracted, Limits, extracted
 from lore.engine.consolidate.plan import Plan, View
 from lore.engine.consolidate.route import Origin, routed
-from lore.engine.nights import ATTEMPTS, DIGEST, RETRY_SECONDS, lately, staged, worth_trying
+from lore.engine.consolidation_backlog import ATTEMPTS, DIGEST, RETRY_SECONDS, lately, staged, worth_trying
 from lore.errors import LoreError
 from lore.health import Staged
 from lore.llm.base import NoAnswer

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from lore.config import Sleeping
+from lore.config import ConsolidationSettings
+from lore.engine.embeddings import Embeddings
+from lore.engine.entity_view import OBSERVATION, refresh_entity_text
 from lore.engine.forget import hide
-from lore.engine.link import ended, made
-from lore.engine.portrait import OBSERVATION, repaint
-from lore.engine.sense import Sense
+from lore.engine.link import end_link, new_link
 from lore.llm.base import LanguageModel
 from lore.model import Cause, Link, LinkKind, Memory, Tie
 from lore.store import Reader, Store, Writer
@@ -78,10 +78,10 @@ class View:
     """
 
     reader: Reader
-    sense: Sense
+    sense: Embeddings
     namespace: str
     now: float
-    settings: Sleeping
+    settings: ConsolidationSettings
     marks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     model: LanguageModel | None = None
     fallback: str = ""
@@ -92,7 +92,7 @@ class View:
     ) -> Link:
         """A new link, made by consolidation."""
         tie = Tie(source=source, target=target, kind=kind, type=type, weight=weight, reason=why)
-        return made(tie, VERB, self.now)
+        return new_link(tie, VERB, self.now)
 
     def superseded(self, old: Memory, by: str) -> Change:
         """The older of two gives way; it stays stored, linked and readable."""
@@ -101,7 +101,7 @@ class View:
         )
 
     def ended(self, links: Iterable[Link]) -> tuple[Link, ...]:
-        return tuple(ended(link, self.now) for link in links)
+        return tuple(end_link(link, self.now) for link in links)
 
 
 class _Overtaken(Exception):
@@ -216,4 +216,4 @@ def _take(step: Step, writer: Writer, model: str, cause: Cause, now: float) -> N
     if step.vectors:
         writer.put_vectors(model, step.vectors)
     if homes:
-        repaint(homes.values(), writer=writer, now=now)
+        refresh_entity_text(homes.values(), writer=writer, now=now)

@@ -162,7 +162,7 @@ def _repeats(memory: Memory, known: Memory, likeness: float) -> bool:
 
 def _meant(view: View, text: str, correction: Memory) -> Memory | None:
     """The statement that says what a correction says is not so; never one that is newer or trusted more."""
-    vectors = view.sense.of_texts([text])
+    vectors = view.sense.embed_texts([text])
     known, likeness = _nearest(view, None if vectors is None else vectors[0], correction)
     if known is None or likeness < CORRECTED_AT or known.trust > correction.trust:
         return None
@@ -198,7 +198,7 @@ def _vectors(view: View, memories: Sequence[Memory]) -> dict[str, Vector]:
     passages = [
         passage_of(memory.title, memory.summary, memory.content, memory.context) for memory in memories
     ]
-    vectors = view.sense.of_texts(passages)
+    vectors = view.sense.embed_texts(passages)
     ids = [memory.id for memory in memories]
     return {} if vectors is None else dict(zip(ids, vectors, strict=True))
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from lore.engine.consolidate.plan import View
 from lore.engine.consolidate.trees import REFLECTION
-from lore.engine.portrait import OBSERVATION
+from lore.engine.entity_view import OBSERVATION
 from lore.model import DERIVED, DISTILLED, Memory
 from lore.ranking.claims import Outdated, keys, outdated
 from lore.text import words

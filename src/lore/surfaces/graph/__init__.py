@@ -1,6 +1,8 @@
 """graph: entities with observations and typed relations, ranked by likeness, use, age and company."""
 
-from lore.surfaces.graph import caring, entities, reflections, relations, searching, splitting
+# clients see the tools in the order of these imports
+from lore.surfaces.graph import maintenance  # isort: skip
+from lore.surfaces.graph import entities, reflections, relations, searching, splitting
 from lore.surfaces.graph.dialect import GRAPH
 
-__all__ = ["GRAPH", "caring", "entities", "reflections", "relations", "searching", "splitting"]
+__all__ = ["GRAPH", "entities", "maintenance", "reflections", "relations", "searching", "splitting"]

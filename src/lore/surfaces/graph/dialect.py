@@ -10,8 +10,8 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from lore.engine import Lore
+from lore.engine.entity_view import ENTITY, EntityView
 from lore.engine.nodes import Bond, Nodes
-from lore.engine.portrait import ENTITY, Portrait
 from lore.errors import Invalid, NotFound, Unavailable
 from lore.surfaces.answers import outdated
 from lore.surfaces.base import Resource, Surface
@@ -51,15 +51,15 @@ Relation = TypedDict(
 )
 
 
-def entity_of(portrait: Portrait) -> Entity:
+def entity_of(view: EntityView) -> Entity:
     """An entity, or a memory of another dialect in its place."""
-    memory = portrait.entity
+    memory = view.entity
     return Entity(
         id=memory.alias,
-        name=portrait.name,
-        entityType=memory.type if portrait.own else memory.type or memory.kind,
+        name=view.name,
+        entityType=memory.type if view.own else memory.type or memory.kind,
         status=memory.status,
-        observations=[statement.content for statement in portrait.statements],
+        observations=[statement.content for statement in view.statements],
     )
 
 
@@ -77,7 +77,7 @@ def relation_of(bond: Bond) -> Relation:
 def plain_graph(nodes: Nodes) -> dict[str, list[dict[str, Any]]]:
     """Entities and relations as the official memory server tells them."""
     return {
-        "entities": [_without(entity_of(portrait), "id", "status") for portrait in nodes.portraits],
+        "entities": [_without(entity_of(view), "id", "status") for view in nodes.views],
         "relations": [_without(relation_of(bond), "id", "context") for bond in nodes.bonds],
     }
 

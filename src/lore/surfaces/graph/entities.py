@@ -7,8 +7,8 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from lore.engine import Lore
+from lore.engine.entity_view import ENTITY
 from lore.engine.observe import DEFAULT_TYPE, Subject
-from lore.engine.portrait import ENTITY
 from lore.errors import Invalid
 from lore.model import Memory
 from lore.surfaces.answers import Cut, fit
@@ -82,7 +82,7 @@ def create_entities(
         if not entity.get("entityType", DEFAULT_TYPE).strip():
             raise Invalid("entityType is empty; give some text")
         check_observations(entity.get("observations", []))
-    portraits = lore.graph.introduce(
+    views = lore.graph.introduce(
         [
             Subject(
                 name=entity["name"],
@@ -93,7 +93,7 @@ def create_entities(
             for entity in entities
         ]
     )
-    last = {portrait.entity.id: portrait for portrait in portraits}
+    last = {view.entity.id: view for view in views}
     fitted = fit_entities(list(last.values()), {}, lore.tuning.answer_tokens)
     return Reply(noted({"entities": fitted.entries}, fitted.notes(KEPT)))
 
@@ -116,10 +116,10 @@ def add_observations(
     if supersedes is not None and len(subjects) != 1:
         raise Invalid("supersedes goes with observations for one entity")
     with entity_wanted(lore):
-        portraits = lore.graph.observe(subjects)
-    added = [(subject.name, portrait.added) for subject, portrait in zip(subjects, portraits, strict=True)]
+        views = lore.graph.observe(subjects)
+    added = [(subject.name, view.added) for subject, view in zip(subjects, views, strict=True)]
     fitted = fit(added, _added, query="", budget_tokens=lore.tuning.answer_tokens, rest=WHOLE)
-    answer = {"entity": echo(portraits[-1], lore) if portraits else None, "results": fitted.entries}
+    answer = {"entity": echo(views[-1], lore) if views else None, "results": fitted.entries}
     return Reply(noted(answer, fitted.notes(KEPT)))
 
 
@@ -176,8 +176,8 @@ def delete_observations(
     subjects = [Subject(name=one["entityName"], observations=tuple(one["observations"])) for one in wanted]
     errors = _unknown(subjects, lore)
     with entity_wanted(lore):
-        portraits = lore.graph.retract(subjects, strict=deletions is None)
-    entity = echo(portraits[name], lore) if name is not None and name in portraits else None
+        views = lore.graph.retract(subjects, strict=deletions is None)
+    entity = echo(views[name], lore) if name is not None and name in views else None
     asked = sum(len(set(subject.observations)) for subject in subjects)
     gone = asked - sum(len(texts) for _, texts in errors)
     sentences = [error for error, _ in errors]

@@ -7,7 +7,7 @@ from typing_extensions import TypedDict
 
 from lore.engine import Lore
 from lore.engine.nodes import is_node
-from lore.engine.ponder import Thought, thought_of
+from lore.engine.search_reflections import ReflectionHit, reflection_hit
 from lore.errors import Invalid, NotFound
 from lore.model import Draft
 from lore.surfaces.answers import Cut, fit
@@ -54,9 +54,9 @@ def add_reflection(
     _check_target(lore, target_type, target_id)
     about = {"target_type": target_type, "target_id": target_id, "author": author, "mood": mood}
     draft = Draft(
-        content=content, kind="reflection", type="note", source=author, metadata=about, at_once=True
+        content=content, kind="reflection", type="note", source=author, metadata=about, embed_now=True
     )
-    return Reply(ReflectionAnswer(result=_reflection(thought_of(lore.remember(draft)))))
+    return Reply(ReflectionAnswer(result=_reflection(reflection_hit(lore.remember(draft)))))
 
 
 @GRAPH.tool(title="Search reflections", answer=ReflectionsAnswer, read_only=True)
@@ -72,7 +72,7 @@ def search_reflections(
     limit=1 the best comes whole."""
     check_query(query, limit)
     with model_wanted():
-        thoughts = lore.graph.ponder(query, author, mood, target_type, limit)
+        thoughts = lore.graph.search_reflections(query, author, mood, target_type, limit)
     budget = lore.tuning.answer_tokens if limit > 1 else 0
     fitted = fit(thoughts, _found, query=query, budget_tokens=budget, rest="search with limit=1 for all")
     return Reply(noted({"results": fitted.entries}, fitted.notes("ask for fewer, or more precisely")))
@@ -97,7 +97,7 @@ def _check_target(lore: Lore, target_type: str, target_id: int | None) -> None:
         raise NotFound(f"Relation not found: {target_id}")
 
 
-def _reflection(thought: Thought) -> Reflection:
+def _reflection(thought: ReflectionHit) -> Reflection:
     return Reflection(
         id=thought.memory.alias,
         target_type=thought.target_type,
@@ -109,6 +109,6 @@ def _reflection(thought: Thought) -> Reflection:
     )
 
 
-def _found(thought: Thought, cut: Cut) -> dict[str, Any]:
+def _found(thought: ReflectionHit, cut: Cut) -> dict[str, Any]:
     shown = {**_reflection(thought), "score": round(thought.score, 6)}
     return shown | {"content": cut(thought.memory.content)}

@@ -6,10 +6,10 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from lore.engine import Lore
-from lore.engine.associate import Association
+from lore.engine.entity_view import GENERIC_KIND, SIMILAR, EntityView
+from lore.engine.graph_search import EntityHit
 from lore.engine.nodes import Nodes
-from lore.engine.ponder import Thought
-from lore.engine.portrait import GENERIC_KIND, SIMILAR, Portrait
+from lore.engine.search_reflections import ReflectionHit
 from lore.model import Link, Memory
 from lore.surfaces.answers import FETCH_FACTOR, Cut, cost, fit
 from lore.surfaces.base import Reply
@@ -123,12 +123,12 @@ class SemanticAnswer(TypedDict):
 def search_nodes(lore: Lore, query: Annotated[str, Field(description="At most 500 characters.")]) -> Reply:
     """Find entities whose name, type or observations contain the text, whatever the case."""
     check_query(query)
-    nodes = lore.graph.containing(query) if query.strip() else Nodes(portraits=(), bonds=())
-    newer, budget = newer_than(nodes.portraits, lore), lore.tuning.answer_tokens
+    nodes = lore.graph.containing(query) if query.strip() else Nodes(views=(), bonds=())
+    newer, budget = newer_than(nodes.views, lore), lore.tuning.answer_tokens
     relations, left = fit_relations(nodes.bonds, budget)
     fitted = fit(
-        nodes.portraits,
-        lambda portrait, cut: entity_shown(portrait, newer, query, cut),
+        nodes.views,
+        lambda view, cut: entity_shown(view, newer, query, cut),
         query=query,
         budget_tokens=left,
         rest=WHOLE,
@@ -148,9 +148,9 @@ def open_nodes(
     whole. Counts as use."""
     check_count("names", names)
     nodes = lore.graph.opened(names, replaced=True)
-    shown = [_chosen(portrait, kinds, include_superseded, lore) for portrait in nodes.portraits]
+    shown = [_chosen(view, kinds, include_superseded, lore) for view in nodes.views]
     newer = newer_than(shown, lore)
-    items = _detailed(shown, lore) if detailed else [_node(portrait) for portrait in shown]
+    items = _detailed(shown, lore) if detailed else [_node(view) for view in shown]
     marked = [{**item, **marks(p.statements, newer)} for item, p in zip(items, shown, strict=True)]
     budget = FETCH_FACTOR * lore.tuning.answer_tokens if len(marked) > 1 else 0
     if budget and cost(marked) > budget:
@@ -166,7 +166,7 @@ def read_graph(lore: Lore) -> Reply:
     prefer a search."""
     nodes, budget = lore.graph.everything(), FETCH_FACTOR * lore.tuning.answer_tokens
     relations, left = fit_relations(nodes.bonds, budget)
-    fitted = fit_entities(nodes.portraits, newer_than(nodes.portraits, lore), left)
+    fitted = fit_entities(nodes.views, newer_than(nodes.views, lore), left)
     return Reply({**graph_answer(fitted, relations, budget, OF_THE_GRAPH), "omitted": nodes.omitted})
 
 
@@ -179,11 +179,11 @@ def search_semantic(
     """Find entities by meaning and words, ranked by likeness, use, age and company. Counts as use."""
     check_query(query, limit)
     with model_wanted():
-        found = lore.graph.associate(query, limit)
-    newer = newer_than([association.portrait for association in found], lore)
+        found = lore.graph.search(query, limit)
+    newer = newer_than([hit.view for hit in found], lore)
     fitted = fit(
         found,
-        lambda association, cut: _result(association, newer, query, cut),
+        lambda hit, cut: _result(hit, newer, query, cut),
         query=query,
         budget_tokens=lore.tuning.answer_tokens if limit > 1 else 0,
         rest=WHOLE,
@@ -192,17 +192,17 @@ def search_semantic(
     return Reply(noted({"results": fitted.entries}, notes))
 
 
-def _result(association: Association, newer: Newer, query: str, cut: Cut) -> dict[str, Any]:
+def _result(hit: EntityHit, newer: Newer, query: str, cut: Cut) -> dict[str, Any]:
     """distance: unless only words found it. rrf_score: unless only meaning was searched."""
-    scoring, distance, fused = association.scoring, association.distance, association.fused
-    result = entity_shown(association.portrait, newer, query, cut) | {
-        "limbic_score": round(association.score, 4),
+    scoring, distance, fused = hit.scoring, hit.distance, hit.fused
+    result = entity_shown(hit.view, newer, query, cut) | {
+        "limbic_score": round(hit.score, 4),
         "scoring": Scoring(
             importance=round(scoring.importance, 4),
             temporal_factor=round(scoring.temporal, 4),
             cooc_boost=round(scoring.company, 4),
         ),
-        "routing_strategy": association.strategy,
+        "routing_strategy": hit.strategy,
     }
     if distance is not None:
         result["distance"] = round(distance, 4)
@@ -211,15 +211,15 @@ def _result(association: Association, newer: Newer, query: str, cut: Cut) -> dic
     return result
 
 
-def _chosen(portrait: Portrait, kinds: list[str] | None, superseded: bool, lore: Lore) -> Portrait:
-    """The portrait with the observations that were asked for."""
-    past = lore.graph.past_of(portrait.entity) if superseded else list(portrait.observations)
+def _chosen(view: EntityView, kinds: list[str] | None, superseded: bool, lore: Lore) -> EntityView:
+    """The entity with the observations that were asked for."""
+    past = lore.graph.past_of(view.entity) if superseded else list(view.observations)
     wanted = tuple(memory for memory in past if kinds is None or memory.type in kinds)
-    return Portrait(entity=portrait.entity, name=portrait.name, observations=wanted)
+    return EntityView(entity=view.entity, name=view.name, observations=wanted)
 
 
-def _node(portrait: Portrait) -> Node:
-    entity = entity_of(portrait)
+def _node(view: EntityView) -> Node:
+    entity = entity_of(view)
     return Node(
         id=entity["id"],
         name=entity["name"],
@@ -254,21 +254,19 @@ def _shortened(node: dict[str, Any], cut: Cut) -> dict[str, Any]:
     return node | {"observations": texts} | ({"reflections": thoughts} if thoughts else {})
 
 
-def _detailed(portraits: list[Portrait], lore: Lore) -> list[Node]:
-    thoughts = lore.graph.thoughts_about([portrait.entity for portrait in portraits])
+def _detailed(views: list[EntityView], lore: Lore) -> list[Node]:
+    thoughts = lore.graph.reflections_about([view.entity for view in views])
     items = []
-    for portrait in portraits:
-        links = lore.graph.relations_of(portrait.entity)
-        names = lore.graph.names_of([link.other(portrait.entity.id) for link in links])
-        replaced = {m.superseded_by: m.alias for m in lore.graph.past_of(portrait.entity) if m.superseded_by}
-        item = _node(portrait)
-        item["observations"] = [_observation(m, replaced.get(m.id)) for m in portrait.statements]
+    for view in views:
+        links = lore.graph.relations_of(view.entity)
+        names = lore.graph.names_of([link.other(view.entity.id) for link in links])
+        replaced = {m.superseded_by: m.alias for m in lore.graph.past_of(view.entity) if m.superseded_by}
+        item = _node(view)
+        item["observations"] = [_observation(m, replaced.get(m.id)) for m in view.statements]
         item["relations"] = [
-            _relation(link, portrait.entity, names)
-            for link in links
-            if link.other(portrait.entity.id) in names
+            _relation(link, view.entity, names) for link in links if link.other(view.entity.id) in names
         ]
-        item["reflections"] = [_reflection(thought) for thought in thoughts[portrait.entity.alias]]
+        item["reflections"] = [_reflection(thought) for thought in thoughts[view.entity.alias]]
         items.append(item)
     return items
 
@@ -296,7 +294,7 @@ def _relation(link: Link, entity: Memory, names: dict[str, str]) -> NodeRelation
     )
 
 
-def _reflection(thought: Thought) -> NodeReflection:
+def _reflection(thought: ReflectionHit) -> NodeReflection:
     return NodeReflection(
         id=thought.memory.alias,
         author=thought.author,

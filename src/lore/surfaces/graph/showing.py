@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 from lore.engine import Lore
+from lore.engine.entity_view import EntityView
 from lore.engine.nodes import Bond
-from lore.engine.portrait import Portrait
 from lore.model import Memory
 from lore.surfaces.answers import Cut, Fitted, Outdated, cost, fit, fit_list, outdated, portion, uncut
 from lore.surfaces.graph.dialect import Relation, entity_of, relation_of
@@ -24,9 +24,9 @@ WHOLE = "open_nodes shows all of it"
 Newer = Mapping[str, Outdated]
 
 
-def newer_than(portraits: Sequence[Portrait], lore: Lore) -> dict[str, Outdated]:
+def newer_than(views: Sequence[EntityView], lore: Lore) -> dict[str, Outdated]:
     """What replaces or updates the observations of these entities, by the observation's id."""
-    return outdated(lore, [memory for portrait in portraits for memory in portrait.statements])
+    return outdated(lore, [memory for view in views for memory in view.statements])
 
 
 def marks(statements: Sequence[Memory], newer: Newer) -> dict[str, Any]:
@@ -35,39 +35,39 @@ def marks(statements: Sequence[Memory], newer: Newer) -> dict[str, Any]:
     return {"outdated": found} if found else {}
 
 
-def entity_shown(portrait: Portrait, newer: Newer, query: str = "", cut: Cut = uncut) -> dict[str, Any]:
+def entity_shown(view: EntityView, newer: Newer, query: str = "", cut: Cut = uncut) -> dict[str, Any]:
     """An entity with the observations that share most words with the query, the newest among equals."""
-    texts = [statement.content for statement in portrait.statements]
+    texts = [statement.content for statement in view.statements]
     wanted = set(terms(query))
     shares = [len(wanted.intersection(tokens(text))) for text in texts]
     best = sorted(sorted(range(len(texts)), key=lambda at: (-shares[at], -at))[:MOST_OBSERVATIONS])
     omitted = len(texts) - len(best)
     return {
-        **entity_of(portrait),
+        **entity_of(view),
         "observations": [cut(texts[at]) for at in best],
         **({"observations_omitted": omitted} if omitted else {}),
-        **marks([portrait.statements[at] for at in best], newer),
+        **marks([view.statements[at] for at in best], newer),
     }
 
 
-def fit_entities(portraits: Sequence[Portrait], newer: Newer, budget_tokens: int) -> Fitted[dict[str, Any]]:
+def fit_entities(views: Sequence[EntityView], newer: Newer, budget_tokens: int) -> Fitted[dict[str, Any]]:
     """Whole entities if all of them fit; otherwise the newest observations of each, long ones cut."""
-    whole = [{**entity_of(portrait), **marks(portrait.statements, newer)} for portrait in portraits]
+    whole = [{**entity_of(view), **marks(view.statements, newer)} for view in views]
     if not budget_tokens or cost(whole) <= budget_tokens:
         return Fitted(whole, 0, budget_tokens)
     return fit(
-        portraits,
-        lambda portrait, cut: entity_shown(portrait, newer, cut=cut),
+        views,
+        lambda view, cut: entity_shown(view, newer, cut=cut),
         query="",
         budget_tokens=budget_tokens,
         rest=WHOLE,
     )
 
 
-def echo(portrait: Portrait, lore: Lore) -> dict[str, Any]:
+def echo(view: EntityView, lore: Lore) -> dict[str, Any]:
     """An entity that was just changed: whole if it is small."""
     budget = min(ECHO_TOKENS, lore.tuning.answer_tokens)
-    return fit_entities([portrait], {}, budget).entries[0]
+    return fit_entities([view], {}, budget).entries[0]
 
 
 def fit_relations(bonds: Sequence[Bond], budget_tokens: int) -> tuple[Fitted[Relation], int]:

@@ -128,7 +128,7 @@ def execute_entity_split(
     return Reply(
         ExecuteAnswer(
             result=Done(
-                new_entities=[portrait.name for portrait in done.created],
+                new_entities=[view.name for view in done.created],
                 moved_observations=done.moved,
                 relations_created=done.relations,
                 original_observations_remaining=done.remaining,
@@ -155,7 +155,7 @@ def _fitted(analyses: Sequence[Analysis], lore: Lore) -> Fitted[Analysed]:
 
 
 def _analysed(analysis: Analysis, cut: Cut) -> Analysed:
-    entity = analysis.portrait.entity
+    entity = analysis.view.entity
     return Analysed(
         entity_name=entity.title,
         entity_type=entity.type,
@@ -168,7 +168,7 @@ def _analysed(analysis: Analysis, cut: Cut) -> Analysed:
 
 
 def _proposal(analysis: Analysis) -> Proposal:
-    entity, parts = analysis.portrait.entity, parts_of(analysis)
+    entity, parts = analysis.view.entity, parts_of(analysis)
     return Proposal(
         original_entity=Original(name=entity.title, entity_type=entity.type),
         suggested_splits=[

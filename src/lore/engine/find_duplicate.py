@@ -1,11 +1,11 @@
-"""known: what resembles a draft → the one that it repeats, the one that it updates, and those next to it."""
+"""find_duplicate: the memory that a draft repeats, the one it updates, and its neighbours."""
 
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 
 from lore.admit import admit
-from lore.engine.sense import Sense
+from lore.engine.embeddings import Embeddings
 from lore.engine.similar import similar
 from lore.model import Draft, Filter, Match, Memory
 from lore.ranking.compare import Relation, compare, corrects, differ
@@ -20,7 +20,7 @@ COMPARED_CHARACTERS = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
+class DuplicateCheck:
     """What there was before a draft was kept. twin: what it would repeat, and how nearly (0 to 1).
 
     updated: what it corrects. title: the one to keep it under; its own, or one that is free where a memory
@@ -39,7 +39,9 @@ class Known:
         return next((match for match in alike if match.memory.id not in besides), None)
 
 
-def known(draft: Draft, *, reader: Reader, sense: Sense, limit: int, twin_at: float) -> Known:
+def find_duplicate(
+    draft: Draft, *, reader: Reader, sense: Embeddings, limit: int, duplicate_at: float
+) -> DuplicateCheck:
     """Look before keeping: the same title repeats for certain, else meaning and words decide together.
 
     What differs in a number, a name, a value or a "not" is no repetition, however alike it is.
@@ -47,7 +49,7 @@ def known(draft: Draft, *, reader: Reader, sense: Sense, limit: int, twin_at: fl
     draft = admit(draft)
     namesake = namesake_of(draft, reader)
     if namesake is not None and not corrects(namesake.content, draft.content):
-        return Known(title=draft.title, twin=namesake, twinness=1.0)
+        return DuplicateCheck(title=draft.title, twin=namesake, twinness=1.0)
     title = draft.title if namesake is None else _free_title(draft, reader)
     matches = similar(_told(draft), reader=reader, sense=sense, where=Filter(kinds=KNOWLEDGE), limit=limit)
     alike = {
@@ -57,11 +59,11 @@ def known(draft: Draft, *, reader: Reader, sense: Sense, limit: int, twin_at: fl
     }
     best = max(alike, key=alike.__getitem__, default="")
     neighbours = tuple(matches)
-    if not best or alike[best] < twin_at:
+    if not best or alike[best] < duplicate_at:
         updated = _updated(draft, [match.memory for match in matches])
-        return Known(title=title, updated=updated or namesake, neighbours=neighbours)
+        return DuplicateCheck(title=title, updated=updated or namesake, neighbours=neighbours)
     twin = next(match.memory for match in matches if match.memory.id == best)
-    return Known(title=title, twin=twin, twinness=alike[best], neighbours=neighbours)
+    return DuplicateCheck(title=title, twin=twin, twinness=alike[best], neighbours=neighbours)
 
 
 def _differs(draft: Draft, memory: Memory) -> bool:

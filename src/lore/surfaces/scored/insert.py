@@ -1,4 +1,4 @@
-"""Keeping notes: lore_remember for one thought, lore_insert for many notes and links."""
+"""insert notes: lore_remember for one thought, lore_insert for many notes and links."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from pydantic import Field, WithJsonSchema
 from typing_extensions import TypedDict
 
 from lore.engine import Lore
-from lore.engine.known import Known
+from lore.engine.find_duplicate import DuplicateCheck
 from lore.engine.suggest import RELATION
 from lore.errors import Duplicate, Invalid, LoreError
 from lore.model import Draft, Filter, Link, Memory, Tie
@@ -26,7 +26,7 @@ from lore.surfaces.scored.dialect import (
     name_of,
     reply,
 )
-from lore.text import clean, folded, listed, title_of
+from lore.text import folded, listed, require_text, title_of
 
 REMEMBERED_SCORE = 7.0
 CORRECTS = "supersedes"
@@ -85,18 +85,18 @@ def lore_remember(
     """Save one thought: titled by its first sentence and linked to the most similar note. A thought that is
     known already (status: duplicate) is not saved again; a repetition word for word counts as a use."""
     draft = Draft(
-        content=clean(thought, "thought"),
+        content=require_text(thought, "thought"),
         title=title_of(thought),
         score=REMEMBERED_SCORE,
         source_type=known_source_type(source_type),
         unique_title=True,
-        at_once=True,
+        embed_now=True,
     )
-    known = lore.known(draft)
+    known = lore.find_duplicate(draft)
     memory = known.twin or _kept(lore, replace(draft, title=known.title))
     if isinstance(memory, Duplicate):
         [memory] = lore.select(Filter(ids=(memory.existing,), superseded=True), 1)
-        known = Known(title=memory.title, twin=memory)
+        known = DuplicateCheck(title=memory.title, twin=memory)
     data = RememberAnswer(id=memory.id, title=name_of(memory), linked_to=None, status="inserted")
     if known.twin is not None:
         data["status"] = "duplicate"
@@ -143,7 +143,7 @@ def _insert(lore: Lore, new: NewMemory, force: bool, answer: InsertAnswer) -> No
     try:
         ties = [_shaped(link, {"target_memory_id", "relation_type"}) for link in new.links or ()]
         draft = _draft_of(new, lore.tuning.new_memory_default_score)
-        known = lore.known(draft)
+        known = lore.find_duplicate(draft)
         if known.twin is not None and not force:
             answer["duplicates"].append(_duplicate(new, known.twin, known.twinness))
             return
@@ -177,7 +177,7 @@ def _draft_of(new: NewMemory, default_score: float) -> Draft:
         source_type=new.source_type,
         metadata=BLANK if blank else {},
         unique_title=True,
-        at_once=True,
+        embed_now=True,
     )
 
 
@@ -247,7 +247,7 @@ def _tied(link: Link) -> dict[str, Any]:
 
 
 def _tied_to_nearest(
-    lore: Lore, memory: Memory, known: Known, tool: str, besides: set[str] | tuple[()]
+    lore: Lore, memory: Memory, known: DuplicateCheck, tool: str, besides: set[str] | tuple[()]
 ) -> Link | None:
     """One link: to the note that this one corrects, else to the most similar one, if it is similar enough."""
     if not lore.tuning.auto_link_k:
@@ -265,7 +265,7 @@ def _tied_to_nearest(
     return lore.link([tie])[0]
 
 
-def _full(lore: Lore, known: Known) -> set[str]:
+def _full(lore: Lore, known: DuplicateCheck) -> set[str]:
     """The neighbours that `auto_link_k` notes are linked to already because they are alike."""
     links = lore.links([match.memory.id for match in known.neighbours])
     alike = Counter(li.target for li in links if li.type == RELATION and li.reason.startswith(LINKED_BY))

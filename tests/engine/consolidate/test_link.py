@@ -4,7 +4,7 @@ import pytest
 
 from lore import Lore, Tie
 from lore.clock import Clock
-from lore.engine.consolidate.associate import ROOTS_EACH
+from lore.engine.consolidate.link import ROOTS_EACH
 from tests.engine.consolidate.sleeping import Fitting, done, fragment, night, planned, sensing
 
 

@@ -1,4 +1,4 @@
-"""settling: have all memories embedded, by this process or by another one, and say how far that is."""
+"""embedding_progress: waits until all memories are embedded, by any process, and reports progress."""
 
 import time
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ class Embeds(Protocol):
 
     def pending(self) -> int: ...
 
-    def catch_up(self) -> int | None: ...
+    def embed_batch(self) -> int | None: ...
 
 
 def settling(lore: Embeds) -> Iterator[Embedding]:
@@ -28,7 +28,7 @@ def settling(lore: Embeds) -> Iterator[Embedding]:
         total = max(total, left)
         seconds = time.monotonic() - began
         yield Embedding(done=total - left, left=left, seconds=seconds, elsewhere=elsewhere)
-        taken = lore.catch_up()
+        taken = lore.embed_batch()
         if taken == 0:
             return
         if elsewhere := taken is None:

@@ -1,4 +1,4 @@
-"""Turns: writers of one process write one after the other; those that queue up share one commit."""
+"""group_commit: writers of one process take turns; those that queue up share one commit."""
 
 import threading
 import time
@@ -24,7 +24,7 @@ class _Group:
     outcome: "Future[None]" = field(default_factory=Future)
 
 
-class Turns:
+class GroupCommit:
     """One block at a time. A shared block is a savepoint in the transaction of its group.
 
     Whoever ends a block leaves the commit to the next in line, if there is one and the group is young. A

@@ -11,7 +11,7 @@ import apsw
 import pytest
 
 from lore.errors import Unavailable
-from lore.store.turns import Turns
+from lore.store.group_commit import GroupCommit
 from tests.doors.resident import until
 
 MOMENT_SECONDS = 0.2
@@ -24,7 +24,7 @@ class Desk:
     """A real file with one writing connection, its turns, and a count of its commits."""
 
     def __init__(self, path: Path, longest_seconds: float) -> None:
-        self.turns = Turns(longest_seconds, failed=self._fail)
+        self.turns = GroupCommit(longest_seconds, failed=self._fail)
         self.failures = 0
         self.pool = ThreadPoolExecutor(8)
         self.commits = 0

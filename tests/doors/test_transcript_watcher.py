@@ -15,14 +15,14 @@ import pytest
 
 from lore import Lore
 from lore.clock import Clock
-from lore.doors.gathering import RETRY_SECONDS, Gathering
-from lore.doors.place import Place
+from lore.doors.endpoint import Endpoint
 from lore.doors.starting import start, stop
+from lore.doors.transcript_watcher import RETRY_SECONDS, TranscriptWatcher
 from lore.engine.ingest import Ingested
-from lore.transcripts.growing import Left, Transcript
+from lore.transcripts.growing import ReadPosition, Transcript
 from lore.transcripts.sources import SOURCES, VARIABLES
 from tests.doors.command import Command
-from tests.doors.resident import SECONDS, SETTINGS, Agent, a_place, short_folder, until
+from tests.doors.resident import SECONDS, SETTINGS, Agent, an_endpoint, short_folder, until
 from tests.transcripts.writing import CLIENTS, Client, writing
 
 
@@ -41,9 +41,9 @@ def home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 @pytest.fixture
-def place(home: Path) -> Iterator[Place]:
-    with a_place(home / ".lore") as place:
-        yield place
+def endpoint(home: Path) -> Iterator[Endpoint]:
+    with an_endpoint(home / ".lore") as endpoint:
+        yield endpoint
 
 
 def say(home: Path, number: int, text: str) -> None:
@@ -64,27 +64,27 @@ def heard(agent: Agent, text: str) -> bool:
     return any(memory["content"] == text for memory in found)
 
 
-def test_what_is_written_down_is_found(home: Path, place: Place) -> None:
+def test_what_is_written_down_is_found(home: Path, endpoint: Endpoint) -> None:
     """What was there before, and what is added while it runs."""
     say(home, 1, "The ferry leaves at noon")
-    with Agent(place, LORE_SURFACES="typed") as agent:
+    with Agent(endpoint, LORE_SURFACES="typed") as agent:
         agent.greet()
         until(lambda: heard(agent, "The ferry leaves at noon"))
         say(home, 2, "The harbour closes at ten")
         until(lambda: heard(agent, "The harbour closes at ten"))
-    assert "read 1 new turns" in Path(place.log).read_text()
+    assert "read 1 new turns" in Path(endpoint.log).read_text()
 
 
-def test_a_pause_is_a_pause(home: Path, place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pause_is_a_pause(home: Path, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     say(home, 1, "The ferry leaves at noon")
-    Path(place.home).mkdir()
-    Path(place.home, "config.toml").write_text("[ingestion]\npaused = true\n")
+    Path(endpoint.home).mkdir()
+    Path(endpoint.home, "config.toml").write_text("[ingestion]\npaused = true\n")
     monkeypatch.delenv("LORE_INGEST_PAUSED")
-    start(place)
-    with Agent(place, LORE_SURFACES="typed") as agent:
+    start(endpoint)
+    with Agent(endpoint, LORE_SURFACES="typed") as agent:
         assert agent.greet().call("memory_recall", query="ferry")["memories"] == []
-    assert stop(place)
-    assert "new turns" not in Path(place.log).read_text()
+    assert stop(endpoint)
+    assert "new turns" not in Path(endpoint.log).read_text()
 
 
 def begin_a_new_log(client: Client) -> None:
@@ -102,9 +102,12 @@ def begin_a_new_log(client: Client) -> None:
 
 
 @pytest.mark.parametrize("name", CLIENTS)
-def test_what_is_only_in_the_log_of_a_database_is_found(home: Path, place: Place, name: str) -> None:
+def test_what_is_only_in_the_log_of_a_database_is_found(home: Path, endpoint: Endpoint, name: str) -> None:
     """Before the daemon began, after it began, and when the log is a new one."""
-    with writing(name, SOURCES[name].place(home, {})) as client, Agent(place, LORE_SURFACES="typed") as agent:
+    with (
+        writing(name, SOURCES[name].place(home, {})) as client,
+        Agent(endpoint, LORE_SURFACES="typed") as agent,
+    ):
         client.say("one", "The ferry leaves at noon")
         agent.greet()
         until(lambda: heard(agent, "The ferry leaves at noon"))
@@ -120,9 +123,9 @@ def test_what_is_only_in_the_log_of_a_database_is_found(home: Path, place: Place
 
 
 # --- without a daemon
-def gathering_of(lore: Lore, home: Path, *names: str, since: float = 0.0) -> Gathering:
+def gathering_of(lore: Lore, home: Path, *names: str, since: float = 0.0) -> TranscriptWatcher:
     wanted = [SOURCES[name] for name in names or SOURCES]
-    return Gathering(lore, wanted, home, {}, home / "ignore", since=since)
+    return TranscriptWatcher(lore, wanted, home, {}, home / "ignore", since=since)
 
 
 @contextmanager
@@ -291,7 +294,7 @@ def test_a_file_that_no_reader_withstands_is_set_aside_and_the_others_are_read(
     tries: list[Path] = []
 
     @contextmanager
-    def opened(path: Path, known: Sequence[Left]) -> Iterator[Transcript]:
+    def opened(path: Path, known: Sequence[ReadPosition]) -> Iterator[Transcript]:
         if path == poison:
             tries.append(path)
             raise Misread("a mistake of ours")
@@ -299,7 +302,7 @@ def test_a_file_that_no_reader_withstands_is_set_aside_and_the_others_are_read(
             yield transcript
 
     fragile = replace(SOURCES["claude-code"], open=opened)
-    gathering = Gathering(lore, [fragile], home, {}, home / "ignore")
+    gathering = TranscriptWatcher(lore, [fragile], home, {}, home / "ignore")
     assert gathering.read(gathering.changed()).turns == 1
     assert gathering.failed == {str(poison): "Misread: a mistake of ours"}
     for pause in (RETRY_SECONDS, 2 * RETRY_SECONDS):
@@ -353,7 +356,9 @@ def test_folders_that_cannot_be_looked_into_hide_only_themselves(lore: Lore, hom
     }
 
 
-def test_a_daemon_survives_a_hostile_home_and_says_what_it_passes_over(home: Path, place: Place) -> None:
+def test_a_daemon_survives_a_hostile_home_and_says_what_it_passes_over(
+    home: Path, endpoint: Endpoint
+) -> None:
     """`lore daemon status`, `lore doctor`, the status file and the log name each, and the rest is read."""
     say(home, 1, "The ferry leaves at noon")
     projects = home / ".claude" / "projects"
@@ -364,18 +369,18 @@ def test_a_daemon_survives_a_hostile_home_and_says_what_it_passes_over(home: Pat
     database = SOURCES["opencode"].place(home, {}) / "opencode.db"
     database.parent.mkdir(parents=True)
     database.write_bytes(b"SQLite format 3\0" + os.urandom(8192))
-    with Agent(place, LORE_SURFACES="typed") as agent:
+    with Agent(endpoint, LORE_SURFACES="typed") as agent:
         agent.greet()
         until(lambda: heard(agent, "The ferry leaves at noon"))
         say(home, 2, "The harbour closes at ten")
         until(lambda: heard(agent, "The harbour closes at ten"))
         run = Command(home / ".lore")
-        until(lambda: "opencode.db" in Path(place.status).read_text())
+        until(lambda: "opencode.db" in Path(endpoint.status).read_text())
         told = [
             run("daemon", "status").stdout,
             run("doctor", code=1).stdout.replace("\n", ""),
-            Path(place.status).read_text(),
-            Path(place.log).read_text(),
+            Path(endpoint.status).read_text(),
+            Path(endpoint.log).read_text(),
         ]
     for text in told:
         assert "pipe.jsonl" in text

@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 from lore.engine import Lore
 from lore.engine.audit import Stale
 from lore.engine.duplicates import CONTAINMENT_THRESHOLD, MEANING_THRESHOLD, Pair
-from lore.engine.portrait import SIMILAR, Portrait
+from lore.engine.entity_view import SIMILAR, EntityView
 from lore.engine.split import Analysis, threshold_of
 from lore.errors import Invalid
 from lore.model import Memory
@@ -130,7 +130,7 @@ def find_duplicate_observations(
     notes = pairs.notes("raise threshold, or delete some and look again")
     answer = DuplicatesAnswer(
         entity_name=entity_name,
-        total_observations=len(found.portrait.observations),
+        total_observations=len(found.view.observations),
         duplicates_found=len(found.pairs),
         duplicate_pairs=pairs.entries,
         clusters=clusters.entries,
@@ -216,18 +216,18 @@ def _cluster(memories: tuple[Memory, ...], cut: Cut) -> Cluster:
 
 def _split_candidate(split: Analysis, cut: Cut) -> SplitCandidate:
     return SplitCandidate(
-        entity_name=split.portrait.name,
-        entity_type=split.portrait.entity.type,
+        entity_name=split.view.name,
+        entity_type=split.view.entity.type,
         observation_count=split.count,
         threshold=split.threshold,
         split_score=round(split.score, 4),
     )
 
 
-def _flagged(flagged: tuple[Portrait, Memory], cut: Cut) -> Flagged:
-    portrait, memory = flagged
+def _flagged(flagged: tuple[EntityView, Memory], cut: Cut) -> Flagged:
+    view, memory = flagged
     return Flagged(
-        entity_name=portrait.name,
+        entity_name=view.name,
         observation_id=memory.alias,
         observation_text=cut(memory.content),
         similarity_flag=1,
@@ -235,21 +235,21 @@ def _flagged(flagged: tuple[Portrait, Memory], cut: Cut) -> Flagged:
 
 
 def _stale(stale: Stale, cut: Cut) -> StaleEntity:
-    portrait, entity = stale.portrait, stale.portrait.entity
+    view, entity = stale.view, stale.view.entity
     return StaleEntity(
-        entity_name=portrait.name,
+        entity_name=view.name,
         entity_type=entity.type,
         status=entity.status,
         last_accessed_days_ago=int(stale.days),
         access_count=entity.access_count,
-        observation_count=len(portrait.observations),
+        observation_count=len(view.observations),
     )
 
 
-def _large(portrait: Portrait, cut: Cut) -> LargeEntity:
+def _large(view: EntityView, cut: Cut) -> LargeEntity:
     return LargeEntity(
-        entity_name=portrait.name,
-        entity_type=portrait.entity.type,
-        observation_count=len(portrait.observations),
-        threshold=threshold_of(portrait.entity),
+        entity_name=view.name,
+        entity_type=view.entity.type,
+        observation_count=len(view.observations),
+        threshold=threshold_of(view.entity),
     )

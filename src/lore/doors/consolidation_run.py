@@ -1,4 +1,4 @@
-"""asleep: one consolidation, by one process at a time, which can be told to end."""
+"""consolidation_run: one consolidation, by one process at a time, which can be told to end."""
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -8,7 +8,7 @@ from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from lore.doors.settling import Embeds, settling
+from lore.doors.embedding_progress import Embeds, settling
 from lore.engine import Lore
 from lore.errors import LoreError, Unavailable
 from lore.health import Embedding
@@ -31,7 +31,7 @@ class Ended(Exception):
     """It was told to end between two steps; what was done until then stays."""
 
 
-class Night:
+class ConsolidationRun:
     """A consolidation of what a Lore knows. told: which phase is at work, how much is done of how much.
 
     embeds: whoever embeds the backlog before the phases begin, if not the Lore itself.

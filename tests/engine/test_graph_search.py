@@ -1,4 +1,4 @@
-"""associate, ponder: finding entities and reflections by meaning, words, use, age and company."""
+"""Search of entities and of reflections by meaning, words, use, age and company."""
 
 import pytest
 
@@ -12,7 +12,7 @@ from lore.engine.relate import Relation
 
 
 def names(lore: Lore, question: str, limit: int = 10) -> list[str]:
-    return [found.portrait.name for found in lore.graph.associate(question, limit)]
+    return [found.view.name for found in lore.graph.search(question, limit)]
 
 
 def keep(lore: Lore, **texts: str) -> None:
@@ -21,8 +21,8 @@ def keep(lore: Lore, **texts: str) -> None:
 
 def test_the_nearest_comes_first_with_its_reasons(lore: Lore) -> None:
     keep(lore, Site="documentation built with astro", Cat="sleeps on the sofa")
-    best = lore.graph.associate("astro documentation")[0]
-    assert best.portrait.name == "Site"
+    best = lore.graph.search("astro documentation")[0]
+    assert best.view.name == "Site"
     assert best.distance is not None
     assert 0 < best.distance < 1
     assert best.fused == pytest.approx(2 / 61)
@@ -40,13 +40,13 @@ def test_a_fact_in_the_middle_of_a_large_entity_is_found(lore: Lore) -> None:
 
 def test_being_shown_counts_as_use_after_the_answer(lore: Lore, clock: Clock) -> None:
     keep(lore, A="alpha fact", B="alpha story")
-    first = lore.graph.associate("alpha")
-    assert {found.portrait.entity.access_count for found in first} == {0}
+    first = lore.graph.search("alpha")
+    assert {found.view.entity.access_count for found in first} == {0}
     assert {found.scoring.company for found in first} == {0.0}
-    second = lore.graph.associate("alpha")
-    assert {found.portrait.entity.access_count for found in second} == {1}
+    second = lore.graph.search("alpha")
+    assert {found.view.entity.access_count for found in second} == {1}
     assert {found.scoring.company for found in second} == {1.0}
-    entity = second[0].portrait.entity
+    entity = second[0].view.entity
     assert entity.updated_at == entity.created_at
 
 
@@ -69,8 +69,8 @@ def test_what_is_set_aside_is_sorted_down_not_only_marked_down(lore: Lore) -> No
     keep(lore, A="alpha fact", B="alpha fact")
     first = names(lore, "alpha fact thing")[0]
     lore.graph.introduce([Subject(name=first, status="archivado")])
-    found = lore.graph.associate("alpha fact thing")
-    assert found[-1].portrait.name == first
+    found = lore.graph.search("alpha fact thing")
+    assert found[-1].view.name == first
     assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
 
 
@@ -80,17 +80,17 @@ def test_metadata_is_sorted_down(lore: Lore) -> None:
     extra = ("alpha one", "alpha two")
     lore.graph.observe([Subject(name=first, observations=extra, kind="metadata")])
     lore.graph.observe([Subject(name=second, observations=extra)])
-    lore.settle()
+    lore.embed_pending()
     assert names(lore, "alpha fact thing")[0] == second
 
 
 def test_memories_of_other_kinds_are_found_and_reflections_on_the_graph_are_not(lore: Lore) -> None:
-    lore.remember(Draft(content="alpha as a note", at_once=True))
+    lore.remember(Draft(content="alpha as a note", embed_now=True))
     about = {"target_type": "global", "target_id": None, "author": "ada", "mood": None}
-    lore.remember(Draft(content="alpha reflected", kind="reflection", metadata=about, at_once=True))
-    lore.remember(Draft(content="alpha in a session", kind="reflection", at_once=True))
+    lore.remember(Draft(content="alpha reflected", kind="reflection", metadata=about, embed_now=True))
+    lore.remember(Draft(content="alpha in a session", kind="reflection", embed_now=True))
     lore.graph.relate([Relation(source="alpha ghost", target="alpha house", type="t")], imply=True)
-    lore.settle()
+    lore.embed_pending()
     assert set(names(lore, "alpha")) == {"alpha as a note", "alpha in a session"}
 
 
@@ -101,15 +101,17 @@ def test_reflections_are_found_within_author_mood_and_target(lore: Lore, clock: 
         ("sofia", None, "global"),
     ):
         about = {"target_type": target, "target_id": None, "author": author, "mood": mood}
-        lore.remember(Draft(content=f"on {author}", kind="reflection", metadata=about, at_once=True))
-    assert {t.author for t in lore.graph.ponder("on", None, None, None, 10)} == {"nolan", "sofia"}
-    assert [t.mood for t in lore.graph.ponder("on sofia", "sofia", "duda", None, 10)] == ["duda"]
-    assert [t.target_type for t in lore.graph.ponder("on", None, None, "global", 10)] == ["global"]
-    assert lore.graph.ponder("on", "nobody", None, None, 10) == []
-    fresh = lore.graph.ponder("on nolan", "nolan", None, None, 1)[0].score
+        lore.remember(Draft(content=f"on {author}", kind="reflection", metadata=about, embed_now=True))
+    assert {t.author for t in lore.graph.search_reflections("on", None, None, None, 10)} == {"nolan", "sofia"}
+    assert [t.mood for t in lore.graph.search_reflections("on sofia", "sofia", "duda", None, 10)] == ["duda"]
+    assert [t.target_type for t in lore.graph.search_reflections("on", None, None, "global", 10)] == [
+        "global"
+    ]
+    assert lore.graph.search_reflections("on", "nobody", None, None, 10) == []
+    fresh = lore.graph.search_reflections("on nolan", "nolan", None, None, 1)[0].score
     assert fresh > 0.5
     clock.sleep(days=365)
-    assert lore.graph.ponder("on nolan", "nolan", None, None, 1)[0].score == pytest.approx(
+    assert lore.graph.search_reflections("on nolan", "nolan", None, None, 1)[0].score == pytest.approx(
         fresh * 0.4164, rel=1e-3
     )
 
@@ -118,10 +120,10 @@ def test_without_a_model_there_is_no_guessing(config: Config) -> None:
     lore = wire(config, embedder=OnnxEmbedder(config.data_dir / "nowhere"))
     keep(lore, Site="documentation built with astro")
     lore.graph.observe([Subject(name="Site", observations=("deployed", "documentation built with astro!"))])
-    assert [p.name for p in lore.graph.containing("astro").portraits] == ["Site"]
+    assert [p.name for p in lore.graph.containing("astro").views] == ["Site"]
     for ask in (
-        lambda: lore.graph.associate("astro"),
-        lambda: lore.graph.ponder("astro", None, None, None, 5),
+        lambda: lore.graph.search("astro"),
+        lambda: lore.graph.search_reflections("astro", None, None, None, 5),
         lambda: lore.graph.duplicates("Site", 0.85, 0.7),
     ):
         with pytest.raises(Unavailable, match="nowhere"):

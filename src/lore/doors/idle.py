@@ -1,4 +1,4 @@
-"""dozing: a daemon that nobody has asked for a while, begun anew as a process that only keeps its place.
+"""idle: a daemon that nobody has asked for a while, begun anew as a process that only keeps its place.
 
 It holds the locks and the socket, says what it was, ends on request, and wakes for whoever wants more: the
 process becomes a daemon again and serves the clients that wait. It takes a tenth of the memory.
@@ -11,8 +11,9 @@ import signal
 import sys
 import time
 
-from lore.doors.hello import END, LONGEST, heard, said
-from lore.doors.place import MSG_PEEK, Line, Place
+from lore.doors import handshake
+from lore.doors.endpoint import MSG_PEEK, Connection, Endpoint
+from lore.doors.handshake import END, LONGEST
 from lore.version import VERSION
 
 HELLO_SECONDS = 2.0
@@ -27,7 +28,7 @@ WAKE = ("mcp", "verbs")
 ANSWERED = ("ping", "stop", "status")
 
 
-def doze(place: Place, locks: tuple[int, int], listener: int, about: str) -> None:
+def go_idle(endpoint: Endpoint, locks: tuple[int, int], listener: int, about: str) -> None:
     """Become that process. about: what it is to say of itself. This does not return.
 
     It goes through a pipe: arguments are for everybody to see, and limited.
@@ -40,14 +41,14 @@ def doze(place: Place, locks: tuple[int, int], listener: int, about: str) -> Non
     files = (*locks, listener, reading)
     for file in files:
         os.set_inheritable(file, True)
-    arguments = [json.dumps(place.flags), ",".join(map(str, files)), *command[1:]]
-    os.execv(sys.executable, [sys.executable, "-P", "-m", "lore.doors.dozing", *arguments])
+    arguments = [json.dumps(endpoint.flags), ",".join(map(str, files)), *command[1:]]
+    os.execv(sys.executable, [sys.executable, "-P", "-m", "lore.doors.idle", *arguments])
 
 
 class Caller:
     """A client whose hello is awaited until `deadline`; `heard_of`: a part of it has come."""
 
-    def __init__(self, line: Line) -> None:
+    def __init__(self, line: Connection) -> None:
         self.line = line
         self.deadline = time.monotonic() + HELLO_SECONDS
         self.heard_of = False
@@ -64,15 +65,15 @@ class Caller:
         return data or None
 
 
-class Dozing:
+class IdleDaemon:
     """Until somebody comes who wants more than a word. command: how the daemon is called."""
 
     def __init__(
-        self, place: Place, locks: tuple[int, int], listener: int, about: str, command: list[str]
+        self, endpoint: Endpoint, locks: tuple[int, int], listener: int, about: str, command: list[str]
     ) -> None:
-        self._place = place
+        self._endpoint = endpoint
         self._locks = locks
-        self._listener = Line(fileno=listener)
+        self._listener = Connection(fileno=listener)
         self._about = about
         self._command = command
         self._callers: list[Caller] = []
@@ -109,7 +110,7 @@ class Dozing:
                 file, _ = self._listener._accept()  # type: ignore[attr-defined]  # what `socket` is built on
             except OSError:
                 return
-            line = Line(fileno=file)
+            line = Connection(fileno=file)
             line.setblocking(False)
             self._callers.append(Caller(line))
 
@@ -121,12 +122,12 @@ class Dozing:
         if END not in data:
             return WAKE[0] if len(data) >= LONG else ""
         try:
-            want, fields = heard(data[: data.index(END) + len(END)])
-            if fields.get("token", "") != self._place.token():
+            want, fields = handshake.decode(data[: data.index(END) + len(END)])
+            if fields.get("token", "") != self._endpoint.token():
                 return "nothing"  # the daemon would refuse it; it is not worth waking
             if want in ANSWERED:
                 caller.line.recv(LONGEST)
-                caller.line.sendall(said("welcome", self._self(want)))
+                caller.line.sendall(handshake.encode("welcome", self._self(want)))
         except (OSError, ValueError):
             return "nothing"
         return want
@@ -142,8 +143,8 @@ class Dozing:
 
     def _identities(self) -> list[int]:
         """Which files are at our paths; 0 where none is."""
-        door = self._place.socket if self._place.unix else self._place.port
-        return [_inode(path) for path in (self._place.lock, self._place.pid, door)]
+        door = self._endpoint.socket if self._endpoint.unix else self._endpoint.port
+        return [_inode(path) for path in (self._endpoint.lock, self._endpoint.pid, door)]
 
     def _wake(self) -> None:
         """Become the daemon again, with all clients that wait; none of their words has been taken away."""
@@ -162,19 +163,19 @@ def _inode(path: str) -> int:
 
 
 def main() -> None:
-    """The arguments are those of `doze`."""
+    """The arguments are those of `go_idle`."""
     flags, files, *command = sys.argv[1:]
     lock, serving, listener, about = map(int, files.split(","))
-    place = Place({}, *json.loads(flags)[1::2])
+    endpoint = Endpoint({}, *json.loads(flags)[1::2])
     for signum in (signal.SIGTERM, signal.SIGINT):
         signal.signal(signum, lambda *_: sys.exit())
     with open(about, "rb") as pipe:
         text = pipe.read().decode()
     try:
-        Dozing(place, (lock, serving), listener, text, command).run()
+        IdleDaemon(endpoint, (lock, serving), listener, text, command).run()
     finally:
-        if _inode(place.lock) == os.fstat(lock).st_ino:
-            place.clear()
+        if _inode(endpoint.lock) == os.fstat(lock).st_ino:
+            endpoint.clear()
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""watching: what clients may read, and telling those who asked when it has changed, in both protocol eras."""
+"""subscriptions: serves resources and notifies subscribed clients of changes, in both protocol eras."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -38,12 +38,12 @@ class Audience:
     """The watchers of all servers on one store: what one client changes, the others are told."""
 
     def __init__(self) -> None:
-        self._present: set[Watching] = set()
+        self._present: set[Subscriptions] = set()
 
-    def join(self, watching: "Watching") -> None:
+    def join(self, watching: "Subscriptions") -> None:
         self._present.add(watching)
 
-    def leave(self, watching: "Watching") -> None:
+    def leave(self, watching: "Subscriptions") -> None:
         self._present.discard(watching)
 
     def __bool__(self) -> bool:
@@ -55,7 +55,7 @@ class Audience:
             await watching.tell()
 
 
-class Watching:
+class Subscriptions:
     """The resources of one server and who watches them.
 
     Old clients subscribe by connection, new ones listen on a stream of their own.

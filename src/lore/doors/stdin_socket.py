@@ -1,4 +1,4 @@
-"""piping: a pipe that cannot be waited for together with a socket, as a socket that can."""
+"""stdin_socket: a socket that carries all data of a pipe, for systems that cannot poll pipes."""
 
 import os
 import socket

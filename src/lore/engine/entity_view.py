@@ -1,4 +1,4 @@
-"""portrait: an entity with what was observed about it; found by name, painted into its words and vector."""
+"""entity_view: an entity with its observations; found by name, and kept as text for search."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
@@ -17,7 +17,7 @@ ALL = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Portrait:
+class EntityView:
     """An entity and its observations, oldest first; created and added tell what a call has brought.
 
     Any other memory can stand for an entity, under a `name` of its own: its text is its first observation.
@@ -60,11 +60,11 @@ def entities_named(
     return entities
 
 
-def portraits_of(entities: Iterable[Memory], *, reader: Reader) -> list[Portrait]:
+def views_of(entities: Iterable[Memory], *, reader: Reader) -> list[EntityView]:
     """Each with its current observations."""
     entities = list(entities)
     below = observations_below([entity.id for entity in entities], reader=reader)
-    return [Portrait(entity=e, name=e.title, observations=below[e.id]) for e in entities]
+    return [EntityView(entity=e, name=e.title, observations=below[e.id]) for e in entities]
 
 
 def observations_below(ids: Iterable[str], *, reader: Reader) -> dict[str, tuple[Memory, ...]]:
@@ -95,33 +95,33 @@ def shown_entities(*, reader: Reader) -> list[Memory]:
     return [entity for entity in all_entities(reader=reader) if IMPLIED not in entity.flags]
 
 
-def repaint(ids: Iterable[str], *, writer: Writer, now: float) -> list[Portrait]:
+def refresh_entity_text(ids: Iterable[str], *, writer: Writer, now: float) -> list[EntityView]:
     """Let the words and the vector of these entities follow their observations."""
     ids = list(dict.fromkeys(ids))
     known = writer.get(ids)
     entities = [known[id] for id in ids if id in known and known[id].kind == ENTITY]
-    portraits = portraits_of(entities, reader=writer)
+    views = views_of(entities, reader=writer)
     changed = [
-        replace(portrait.entity, context=text, updated_at=now)
-        for portrait in portraits
-        if (text := text_of(portrait)) != portrait.entity.context
+        replace(view.entity, context=text, updated_at=now)
+        for view in views
+        if (text := text_of(view)) != view.entity.context
     ]
     stored = {memory.id: memory for memory in writer.put(changed)}
-    return [replace(p, entity=stored.get(p.entity.id, p.entity)) for p in portraits]
+    return [replace(p, entity=stored.get(p.entity.id, p.entity)) for p in views]
 
 
-def repaint_above(observations: Iterable[Memory], *, writer: Writer, now: float) -> None:
+def refresh_entities_of(observations: Iterable[Memory], *, writer: Writer, now: float) -> None:
     """The same for whatever entities these observations belong to."""
     ids = [memory.id for memory in observations if memory.kind == OBSERVATION]
     if ids:
-        repaint(writer.parents(ids).values(), writer=writer, now=now)
+        refresh_entity_text(writer.parents(ids).values(), writer=writer, now=now)
 
 
-def text_of(portrait: Portrait) -> str:
+def text_of(view: EntityView) -> str:
     """What search reads of an entity: its header and its observations."""
-    entity = portrait.entity
+    entity = view.entity
     header = f"{header_of(entity.title, entity.type)} [{entity.status}]: "
-    return snapshot_of(header, [_told(memory) for memory in portrait.observations])
+    return snapshot_of(header, [_told(memory) for memory in view.observations])
 
 
 def _told(observation: Memory) -> str:

@@ -12,23 +12,23 @@ import pytest
 
 from lore import Lore
 from lore.clock import Clock
-from lore.config import Config, Sleeping, Tuning
+from lore.config import Config, ConsolidationSettings, Tuning
 from lore.connecting import wire
-from lore.doors.asleep import LEASE_SECONDS, Ended, Night, language_models
+from lore.doors.consolidation_run import LEASE_SECONDS, ConsolidationRun, Ended, language_models
+from lore.doors.consolidation_schedule import FIRST_SECONDS, RETRY_SECONDS, ConsolidationSchedule
+from lore.doors.endpoint import Endpoint
 from lore.doors.locking import held
-from lore.doors.nights import FIRST_SECONDS, RETRY_SECONDS, Nights
-from lore.doors.place import Place
 from lore.doors.starting import RESIDENT, asked, start, stop
 from lore.doors.state import State
 from lore.embed.hashing import HashEmbedder
-from lore.engine.nights import ATTEMPTS, DIGEST, runs
+from lore.engine.consolidation_backlog import ATTEMPTS, DIGEST, runs
 from lore.errors import Unavailable
 from lore.llm.base import OverBudget, Prompt
 from lore.llm.scripted import ScriptedModel
 from lore.model import SESSION, Cause, Draft, Filter
 from lore.transcripts.sources import SOURCES
 from lore.vectors import Vectors
-from tests.doors.resident import SECONDS, SETTINGS, Agent, a_place, short_folder, until, writers_waiting
+from tests.doors.resident import SECONDS, SETTINGS, Agent, an_endpoint, short_folder, until, writers_waiting
 from tests.doors.test_daemon import dozes, status
 from tests.llm.serving import misbehaving
 
@@ -80,7 +80,7 @@ def lore(lore: Lore) -> Lore:
 # --- when
 def test_a_minute_after_the_start_and_then_once_in_an_interval(lore: Lore, clock: Clock) -> None:
     lore.remember(Draft(content="The ferry leaves at noon"))
-    nights = Nights(lore)
+    nights = ConsolidationSchedule(lore)
     assert not nights.due()
     clock.sleep(seconds=FIRST_SECONDS)
     assert nights.due()
@@ -93,21 +93,21 @@ def test_a_minute_after_the_start_and_then_once_in_an_interval(lore: Lore, clock
 
 
 def test_only_when_asked(lore: Lore) -> None:
-    never = Nights(replace(lore, tuning=replace(lore.tuning, consolidation_interval=0.0)))
+    never = ConsolidationSchedule(replace(lore, tuning=replace(lore.tuning, consolidation_interval=0.0)))
     assert not never.wanted
     assert not never.keeps_awake()
-    assert Nights(lore).wanted
+    assert ConsolidationSchedule(lore).wanted
 
 
 def test_where_there_is_nothing_nothing_is_done(lore: Lore, clock: Clock) -> None:
-    nights = Nights(lore)
+    nights = ConsolidationSchedule(lore)
     clock.sleep(seconds=INTERVAL)
     assert not nights.due()
 
 
 def test_among_several_processes_one_does_it(lore: Lore, clock: Clock) -> None:
     lore.remember(Draft(content="The ferry leaves at noon"))
-    nights = [Nights(lore), Nights(lore)]
+    nights = [ConsolidationSchedule(lore), ConsolidationSchedule(lore)]
     clock.sleep(seconds=FIRST_SECONDS)
     assert [one.due() for one in nights] == [True, False]
     clock.sleep(seconds=RETRY_SECONDS)
@@ -120,7 +120,7 @@ def test_a_run_with_the_clock_ahead_does_not_postpone_the_next(
     """By a year: when the clock is right again, all goes on as if that run had never been."""
     clock.sleep(days=365)
     converse(lore, tmp_path, "ferry")
-    nights = Nights(lore)
+    nights = ConsolidationSchedule(lore)
     clock.sleep(seconds=FIRST_SECONDS)
     assert nights.due()
     nights.sleep()
@@ -145,7 +145,7 @@ def test_a_turn_of_the_future_does_not_keep_its_conversation_from_being_digested
     assert list(lore.ingest(late, SOURCES["claude-code"]))
     clock.sleep(days=-365)
     noted(lore, attempts=1, retry_at=clock() + 365 * 86_400, trouble="it was away")
-    nights = Nights(lore)
+    nights = ConsolidationSchedule(lore)
     clock.sleep(seconds=FIRST_SECONDS)
     assert nights.due()
     nights.sleep()
@@ -154,13 +154,13 @@ def test_a_turn_of_the_future_does_not_keep_its_conversation_from_being_digested
 
 def test_enough_conversations_do_not_wait(lore: Lore, clock: Clock, tmp_path: Path) -> None:
     converse(lore, tmp_path, "ferry")
-    nights = Nights(lore)
+    nights = ConsolidationSchedule(lore)
     clock.sleep(seconds=FIRST_SECONDS)
     assert nights.due()
     nights.sleep()
     assert lore.count(FRAGMENTS)
     converse(lore, tmp_path, "tug")
-    lore.settle()
+    lore.embed_pending()
     assert not nights.due()
     converse(lore, tmp_path, "barge")
     assert nights.due()
@@ -173,7 +173,7 @@ def test_what_is_still_being_said_waits_but_keeps_awake(lore: Lore, clock: Clock
     converse(lore, tmp_path, "ferry")
     [one] = lore.staged()
     clock.sleep(seconds=one.session.created_at + lore.tuning.idle_threshold - clock())
-    nights = Nights(lore)
+    nights = ConsolidationSchedule(lore)
     assert nights.keeps_awake()
     assert not nights.due()
     clock.sleep(seconds=60)
@@ -191,7 +191,7 @@ def test_what_is_still_being_said_waits_but_keeps_awake(lore: Lore, clock: Clock
 )
 def test_what_has_failed_keeps_nobody_awake(lore: Lore, tmp_path: Path, failed: dict[str, Any]) -> None:
     converse(lore, tmp_path, "ferry")
-    nights = Nights(lore)
+    nights = ConsolidationSchedule(lore)
     assert nights.keeps_awake()
     noted(lore, trouble="no answer", **failed)
     assert not nights.keeps_awake()
@@ -207,7 +207,7 @@ def test_a_language_model_that_is_away_keeps_nobody_awake(
     def away(prompt: Prompt) -> OverBudget:
         return OverBudget("no credit is left", resumes=None)
 
-    nights = Nights(replace(lore, model=ScriptedModel(away)))
+    nights = ConsolidationSchedule(replace(lore, model=ScriptedModel(away)))
     assert nights.keeps_awake()
     assert nights.due()
     nights.sleep()
@@ -223,12 +223,12 @@ def test_a_language_model_that_is_away_keeps_nobody_awake(
 def test_what_waits_to_be_embedded_comes_first(
     lore: Lore, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lore.doors.nights.BACKLOG", 1)
+    monkeypatch.setattr("lore.doors.consolidation_schedule.BACKLOG", 1)
     lore.remember_all([Draft(content="The ferry leaves at noon"), Draft(content="The tug is late")])
-    nights = Nights(lore)
+    nights = ConsolidationSchedule(lore)
     clock.sleep(seconds=FIRST_SECONDS)
     assert not nights.due()
-    lore.settle()
+    lore.embed_pending()
     assert nights.due()
 
 
@@ -244,7 +244,7 @@ def test_a_mistake_of_ours_does_not_end_the_daemon(
 ) -> None:
     lore = wire(config, embedder=Broken(), clock=clock)
     lore.remember(Draft(content="The ferry leaves at noon"))
-    nights = Nights(lore)
+    nights = ConsolidationSchedule(lore)
     nights.sleep()
     assert "consolidation failed" in caplog.text
     assert "a mistake of ours" in caplog.text
@@ -259,17 +259,17 @@ def test_two_at_once_are_one_too_many(lore: Lore, clock: Clock, tmp_path: Path) 
 
     def meanwhile(phase: str, done: int, total: int) -> None:
         with pytest.raises(Unavailable, match="another process consolidates this store"):
-            Night(lore).run()
+            ConsolidationRun(lore).run()
         clock.sleep(seconds=LEASE_SECONDS / 2)
 
-    Night(lore, meanwhile).run()
-    Night(lore).run()
+    ConsolidationRun(lore, meanwhile).run()
+    ConsolidationRun(lore).run()
     lore.store.claim(f"consolidating {lore.namespace}", clock(), clock() + LEASE_SECONDS)
     with pytest.raises(Unavailable, match="within 10 minutes"):
-        Night(lore).run()
-    assert not Night(lore).run(dry=True).applied
+        ConsolidationRun(lore).run()
+    assert not ConsolidationRun(lore).run(dry=True).applied
     clock.sleep(seconds=LEASE_SECONDS)
-    Night(lore).run()
+    ConsolidationRun(lore).run()
 
 
 def test_it_ends_between_two_conversations_and_keeps_what_it_has(lore: Lore, tmp_path: Path) -> None:
@@ -279,12 +279,12 @@ def test_it_ends_between_two_conversations_and_keeps_what_it_has(lore: Lore, tmp
         if (phase, done) == ("digest", 1):
             night.end()
 
-    night = Night(lore, told)
+    night = ConsolidationRun(lore, told)
     with pytest.raises(Ended, match="in digest, after 2 of 3"):
         night.run()
     assert len(lore.staged()) == 1
     assert lore.count(FRAGMENTS)
-    Night(lore).run()
+    ConsolidationRun(lore).run()
     assert lore.staged() == []
 
 
@@ -298,7 +298,7 @@ def test_no_answer_is_waited_for_in_the_end(lore: Lore, tmp_path: Path) -> None:
         answered.wait(SECONDS)
         return "too late"
 
-    night = Night(replace(lore, model=ScriptedModel(slow)))
+    night = ConsolidationRun(replace(lore, model=ScriptedModel(slow)))
 
     def leave() -> None:
         asked.wait(SECONDS)
@@ -324,7 +324,7 @@ def test_what_a_language_model_answers_arrives(lore: Lore, tmp_path: Path) -> No
         "items": [item | {"entities": [], "replaces": None}],
     }
     thinking = replace(lore, model=ScriptedModel([{"topics": [topic], "relations": []}]))
-    Night(thinking).run(["digest"])
+    ConsolidationRun(thinking).run(["digest"])
     assert {one.content for one in lore.select(FRAGMENTS, 9)} == {
         "About the ferry.",
         "The ferry leaves at noon.",
@@ -350,7 +350,7 @@ def test_what_goes_on_is_told_in_whatever_order_it_ends(tmp_path: Path) -> None:
 
 # --- as processes
 def test_the_settings_of_a_night_are_the_daemons_own() -> None:
-    own = {field.name for field in fields(Sleeping)} - {field.name for field in fields(Tuning)}
+    own = {field.name for field in fields(ConsolidationSettings)} - {field.name for field in fields(Tuning)}
     assert {f"LORE_{name.upper()}" for name in own - {"llm_prices"}} <= set(RESIDENT)
 
 
@@ -365,40 +365,40 @@ def home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 @pytest.fixture
-def place(home: Path) -> Iterator[Place]:
-    with a_place(home / ".lore") as place:
-        yield place
+def endpoint(home: Path) -> Iterator[Endpoint]:
+    with an_endpoint(home / ".lore") as endpoint:
+        yield endpoint
 
 
 def transcripts(home: Path) -> Path:
     return home / ".claude" / "projects" / "-ferry"
 
 
-def test_what_was_said_becomes_a_tree_without_anybody_asking(home: Path, place: Place) -> None:
+def test_what_was_said_becomes_a_tree_without_anybody_asking(home: Path, endpoint: Endpoint) -> None:
     transcripts(home).mkdir(parents=True)
-    with Agent(place, LORE_SURFACES="tree") as agent:
+    with Agent(endpoint, LORE_SURFACES="tree") as agent:
         agent.greet()
         assert agent.call("list_roots")["roots"] == []  # answered by the daemon: it runs
-        assert status(place)["last_consolidation_at"] is None
+        assert status(endpoint)["last_consolidation_at"] is None
         written(transcripts(home), "ferry")
         until(lambda: agent.call("list_roots")["roots"])
-    until(lambda: status(place)["last_consolidation_at"])
-    told = status(place)
+    until(lambda: status(endpoint)["last_consolidation_at"])
+    told = status(endpoint)
     assert (told["staged_turns"], told["language_model"]) == (0, None)
-    assert stop(place)
-    assert "sessions_digested 1" in Path(place.log).read_text()
+    assert stop(endpoint)
+    assert "sessions_digested 1" in Path(endpoint.log).read_text()
 
 
 def test_a_daemon_whose_model_cannot_be_asked_digests_by_rules_and_logs_why(
-    home: Path, place: Place, monkeypatch: pytest.MonkeyPatch
+    home: Path, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     written(transcripts(home), "ferry")
     monkeypatch.setenv("LORE_LLM_BACKEND", "anthropic")
-    with Agent(place, LORE_SURFACES="tree") as agent:
+    with Agent(endpoint, LORE_SURFACES="tree") as agent:
         agent.greet()
         until(lambda: agent.call("list_roots")["roots"])
-    assert stop(place)
-    log = Path(place.log).read_text()
+    assert stop(endpoint)
+    log = Path(endpoint.log).read_text()
     assert "there is no API key: set the variable ANTHROPIC_API_KEY" in log
     assert "; the rules do its work" in log
 
@@ -411,46 +411,46 @@ def drowsy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LORE_IDLE_MINUTES", "0.001")
 
 
-def test_it_digests_before_it_dozes(home: Path, drowsy: None, place: Place) -> None:
+def test_it_digests_before_it_dozes(home: Path, drowsy: None, endpoint: Endpoint) -> None:
     written(transcripts(home), "ferry")
-    start(place)
-    until(lambda: dozes(place))
-    assert status(place)["staged_turns"] == 0
-    log = Path(place.log).read_text()
+    start(endpoint)
+    until(lambda: dozes(endpoint))
+    assert status(endpoint)["staged_turns"] == 0
+    log = Path(endpoint.log).read_text()
     assert log.index("sessions_digested 1") < log.index("dozing")
 
 
-def test_it_does_not_doze_while_it_reads(home: Path, drowsy: None, place: Place) -> None:
+def test_it_does_not_doze_while_it_reads(home: Path, drowsy: None, endpoint: Endpoint) -> None:
     written(transcripts(home), "ferry")
-    wire(Config(data_dir=Path(place.home)), embedder=HashEmbedder()).close()
-    with writers_waiting(place):
-        start(place)
-        until(lambda: status(place)["uptime_seconds"] > 4)
-        assert "dozing" not in Path(place.log).read_text()
-    until(lambda: status(place)["memories"])
+    wire(Config(data_dir=Path(endpoint.home)), embedder=HashEmbedder()).close()
+    with writers_waiting(endpoint):
+        start(endpoint)
+        until(lambda: status(endpoint)["uptime_seconds"] > 4)
+        assert "dozing" not in Path(endpoint.log).read_text()
+    until(lambda: status(endpoint)["memories"])
 
 
-def test_a_stop_in_the_middle_is_clean(home: Path, place: Place) -> None:
+def test_a_stop_in_the_middle_is_clean(home: Path, endpoint: Endpoint) -> None:
     """What was done stays, what was not waits, and the store is whole."""
     sessions, turns = 60, 40
-    lore = wire(Config(data_dir=Path(place.home)), embedder=HashEmbedder())
+    lore = wire(Config(data_dir=Path(endpoint.home)), embedder=HashEmbedder())
     for number in range(sessions):
         path = written(home / "said", f"ferry{number:02}", turns)
         assert list(lore.ingest(path, SOURCES["claude-code"]))
-    lore.settle()
+    lore.embed_pending()
     lore.close()
-    start(place)
-    until(lambda: status(place)["staged_turns"] < sessions * turns)
-    with writers_waiting(place):
-        assert status(place)["staged_turns"]
-        assert asked(place, "stop")
-        until(lambda: "stopping" in Path(place.log).read_text())
-    until(lambda: not held(place.lock))
-    log = Path(place.log).read_text()
+    start(endpoint)
+    until(lambda: status(endpoint)["staged_turns"] < sessions * turns)
+    with writers_waiting(endpoint):
+        assert status(endpoint)["staged_turns"]
+        assert asked(endpoint, "stop")
+        until(lambda: "stopping" in Path(endpoint.log).read_text())
+    until(lambda: not held(endpoint.lock))
+    log = Path(endpoint.log).read_text()
     assert "consolidation ended in digest, after" in log
     assert "Traceback" not in log
     assert log.endswith("INFO ended\n")
-    lore = wire(Config(data_dir=Path(place.home)), embedder=HashEmbedder())
+    lore = wire(Config(data_dir=Path(endpoint.home)), embedder=HashEmbedder())
     assert 0 < len(lore.staged()) < sessions
     assert {one.turns for one in lore.staged()} == {turns}
     assert [finding for finding in lore.check() if not finding.passed] == []
@@ -459,7 +459,7 @@ def test_a_stop_in_the_middle_is_clean(home: Path, place: Place) -> None:
 
 @pytest.mark.parametrize("name", ["SOME_KEY", "LORE_SOME_KEY"])
 def test_it_sees_the_key_that_its_starter_has(
-    home: Path, place: Place, name: str, monkeypatch: pytest.MonkeyPatch
+    home: Path, endpoint: Endpoint, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     written(transcripts(home), "ferry")
     with misbehaving() as server:
@@ -468,7 +468,7 @@ def test_it_sees_the_key_that_its_starter_has(
         monkeypatch.setenv("LORE_LLM_BASE_URL", situation.url)
         monkeypatch.setenv("LORE_API_KEY_ENV", name)
         monkeypatch.setenv(name, "a secret")
-        start(place)
+        start(endpoint)
         [request, *_] = until(situation.requests)
         assert "a secret" in str(request["headers"])
-        assert status(place)["language_model"]["extraction"] == Sleeping().extraction_model
+        assert status(endpoint)["language_model"]["extraction"] == ConsolidationSettings().extraction_model

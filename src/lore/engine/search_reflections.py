@@ -1,15 +1,15 @@
-"""ponder: find reflections by meaning and words, within who, about what and in which mood."""
+"""search_reflections: find reflections by meaning and words, filtered by author, target and mood."""
 
 from dataclasses import dataclass, replace
 
-from lore.engine.sense import Sense
+from lore.engine.embeddings import Embeddings
 from lore.errors import Unavailable
 from lore.model import Filter, Memory
 from lore.ranking import fuse
 from lore.ranking.decay import DAY_SECONDS
 from lore.ranking.limbic import temporal
 from lore.store import Reader
-from lore.text import clean, terms
+from lore.text import require_text, terms
 
 REFLECTIONS = Filter(kinds=frozenset({"reflection"}))
 WIDER = 3
@@ -18,7 +18,7 @@ ALL = 100_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Thought:
+class ReflectionHit:
     """A reflection as the graph shows it; those of other dialects are about a session."""
 
     memory: Memory
@@ -29,7 +29,7 @@ class Thought:
     score: float = 0.0
 
 
-def ponder(
+def search_reflections(
     question: str,
     *,
     author: str | None,
@@ -37,19 +37,19 @@ def ponder(
     target_type: str | None,
     limit: int,
     reader: Reader,
-    sense: Sense,
+    sense: Embeddings,
     now: float,
-) -> list[Thought]:
+) -> list[ReflectionHit]:
     """The best reflections for a question; Unavailable without a model. Counts as no use.
 
     score = (likeness + reciprocal ranks by meaning and words) x freshness.
     """
-    vector = sense.of_question(clean(question, "query"))
+    vector = sense.embed_query(require_text(question, "query"))
     if vector is None:
         raise Unavailable(sense.trouble or "the embedding model is still loading")
     asked = {"author": author, "mood": mood, "target_type": target_type}
     wanted = {name: value for name, value in asked.items() if value is not None}
-    thoughts = {m.id: thought_of(m) for m in reader.select(REFLECTIONS, ALL)}
+    thoughts = {m.id: reflection_hit(m) for m in reader.select(REFLECTIONS, ALL)}
     passing = tuple(
         id for id, thought in thoughts.items() if all(getattr(thought, n) == v for n, v in wanted.items())
     )
@@ -64,11 +64,11 @@ def ponder(
     return sorted(found, key=lambda thought: (-thought.score, thought.memory.id))[:limit]
 
 
-def thought_of(memory: Memory) -> Thought:
+def reflection_hit(memory: Memory) -> ReflectionHit:
     """What a reflection says about itself."""
     about = memory.metadata
     target = about.get("target_id")
-    return Thought(
+    return ReflectionHit(
         memory=memory,
         target_type=str(about.get("target_type", "session")),
         target_id=target if isinstance(target, int) else None,
@@ -77,16 +77,18 @@ def thought_of(memory: Memory) -> Thought:
     )
 
 
-def thoughts_about(target_type: str, aliases: list[int], *, reader: Reader) -> dict[int, list[Thought]]:
+def reflections_about(
+    target_type: str, aliases: list[int], *, reader: Reader
+) -> dict[int, list[ReflectionHit]]:
     """What was thought about some entities or relations, oldest first."""
-    found: dict[int, list[Thought]] = {alias: [] for alias in aliases}
+    found: dict[int, list[ReflectionHit]] = {alias: [] for alias in aliases}
     for memory in reversed(reader.select(REFLECTIONS, ALL)):
-        thought = thought_of(memory)
+        thought = reflection_hit(memory)
         if thought.target_type == target_type and thought.target_id in found:
             found[thought.target_id].append(thought)
     return found
 
 
-def _scored(thought: Thought, score: float, now: float) -> Thought:
+def _scored(thought: ReflectionHit, score: float, now: float) -> ReflectionHit:
     fresh = temporal((now - thought.memory.created_at) / HOUR_SECONDS)
     return replace(thought, score=score * fresh)

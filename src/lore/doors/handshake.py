@@ -1,4 +1,4 @@
-"""hello: what a client and the daemon tell each other before they begin, in a form that needs no parser.
+"""handshake: the messages that a client and the daemon exchange first, in a form that needs no parser.
 
 A message is `lore/1 WORD`, then fields `name=value`, each behind a NUL, and a NUL and a newline at the end.
 A client says what it wants (`mcp`, `verbs`, `ping`, `status`, `stop`) with its version, its folder, the
@@ -13,13 +13,13 @@ END = b"\0\n"
 LONGEST = 1 << 20
 
 
-def said(word: str, fields: dict[str, str]) -> bytes:
+def encode(word: str, fields: dict[str, str]) -> bytes:
     """The message as bytes."""
     parts = [f"{PROTOCOL} {word}", *(f"{name}={value}" for name, value in fields.items())]
     return b"\0".join(part.encode("utf-8", "surrogateescape") for part in parts) + END
 
 
-def heard(message: bytes) -> tuple[str, dict[str, str]]:
+def decode(message: bytes) -> tuple[str, dict[str, str]]:
     """The word and the fields; ValueError if this is none of our messages."""
     opening, *parts = message.removesuffix(END).decode("utf-8", "surrogateescape").split("\0")
     protocol, _, word = opening.partition(" ")

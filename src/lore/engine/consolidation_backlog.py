@@ -1,4 +1,4 @@
-"""nights: what consolidation has done, and what waits for it. Light: whoever only asks does not run it."""
+"""consolidation_backlog: sessions that wait for consolidation, and past runs. Light: imports no phase."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -6,17 +6,17 @@ ICE = "the walrus sleeps on the cold ice all day long"
 
 
 def keep(lore: Lore, content: str, title: str = "") -> str:
-    return lore.remember(Draft(content=content, title=title, at_once=True)).id
+    return lore.remember(Draft(content=content, title=title, embed_now=True)).id
 
 
 def test_nothing_is_known_in_an_empty_store(lore: Lore) -> None:
-    known = lore.known(Draft(content=ICE))
+    known = lore.find_duplicate(Draft(content=ICE))
     assert (known.twin, known.neighbours) == (None, ())
 
 
 def test_the_same_text_is_a_twin_whatever_it_is_called(lore: Lore) -> None:
     id = keep(lore, ICE, title="Ice")
-    known = lore.known(Draft(content=ICE, title="Another name altogether"))
+    known = lore.find_duplicate(Draft(content=ICE, title="Another name altogether"))
     assert known.twin is not None
     assert known.twin.id == id
     assert 0.85 <= known.twinness <= 1
@@ -24,19 +24,19 @@ def test_the_same_text_is_a_twin_whatever_it_is_called(lore: Lore) -> None:
 
 def test_the_same_title_is_a_twin_whatever_it_says(lore: Lore) -> None:
     id = keep(lore, ICE, title="Ice")
-    known = lore.known(Draft(content="zebras graze quietly", title="Ice"))
+    known = lore.find_duplicate(Draft(content="zebras graze quietly", title="Ice"))
     assert known.twin is not None
     assert (known.twin.id, known.twinness) == (id, 1.0)
 
 
 def test_another_kind_of_memory_may_have_the_same_name(lore: Lore) -> None:
-    lore.remember(Draft(content="a company that makes ice", title="Ice", kind="entity", at_once=True))
-    assert lore.known(Draft(content=ICE, title="Ice")).twin is None
+    lore.remember(Draft(content="a company that makes ice", title="Ice", kind="entity", embed_now=True))
+    assert lore.find_duplicate(Draft(content=ICE, title="Ice")).twin is None
 
 
 def test_a_fact_that_differs_in_a_few_words_is_a_neighbour_and_no_twin(lore: Lore) -> None:
     id = keep(lore, ICE)
-    known = lore.known(Draft(content="the walrus sleeps on the cold ice all night"))
+    known = lore.find_duplicate(Draft(content="the walrus sleeps on the cold ice all night"))
     assert known.twin is None
     nearest = known.nearest(0.75)
     assert nearest is not None
@@ -48,4 +48,4 @@ def test_a_fact_that_differs_in_a_few_words_is_a_neighbour_and_no_twin(lore: Lor
 
 def test_what_was_forgotten_is_not_known(lore: Lore) -> None:
     lore.forget([keep(lore, ICE, title="Ice")])
-    assert lore.known(Draft(content=ICE, title="Ice")).twin is None
+    assert lore.find_duplicate(Draft(content=ICE, title="Ice")).twin is None

@@ -1,13 +1,13 @@
-"""nights: when a daemon consolidates: regularly, when enough was said, and before it dozes."""
+"""consolidation_schedule: when a daemon consolidates: at intervals, at a backlog, and before it idles."""
 
 import logging
 import threading
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 
-from lore.doors.asleep import Ended, Night, regular
+from lore.doors.consolidation_run import ConsolidationRun, Ended, regular
 from lore.engine import Lore
-from lore.engine.nights import lately, worth_trying
+from lore.engine.consolidation_backlog import lately, worth_trying
 from lore.errors import LoreError
 from lore.health import Staged
 
@@ -21,7 +21,7 @@ BACKLOG = 32
 logger = logging.getLogger(__name__)
 
 
-class Nights:
+class ConsolidationSchedule:
     """The consolidations of one daemon: is one due, and what came of it."""
 
     def __init__(self, lore: Lore) -> None:
@@ -29,7 +29,7 @@ class Nights:
         self._interval = lore.tuning.consolidation_interval
         self._begun_at = lore.clock()
         self._hurried = False
-        self._night: Night | None = None
+        self._night: ConsolidationRun | None = None
         self._ended = threading.Event()
         self._left: frozenset[tuple[str, int]] = frozenset()
         self.trouble = ""
@@ -67,7 +67,7 @@ class Nights:
         """Consolidate, and say in the log what came of it; whatever goes wrong, it returns."""
         self._hurried = False
         began_at = self._lore.clock()
-        self._night = night = Night(self._lore)
+        self._night = night = ConsolidationRun(self._lore)
         if self._ended.is_set():
             night.end()
         with ThreadPoolExecutor(1, thread_name_prefix="lore-night") as thread:

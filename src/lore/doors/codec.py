@@ -1,4 +1,4 @@
-"""spelling: values as JSON and back, the same on the other side. Only our own nouns can be made.
+"""codec: encodes values as JSON and decodes them. Only the nouns of `model` and `health` can be decoded.
 
 What JSON knows is spelled as it is. All else is an object that says under the key TAG what it is: a noun with
 its fields, or a tuple, set, mapping, path or odd number with what it is made of.
@@ -36,12 +36,12 @@ MAKING: dict[str, tuple[type, Callable[[Any], object]]] = {
 """tag -> what it is made of, and how."""
 
 
-def spelled(value: object) -> bytes:
+def encode(value: object) -> bytes:
     """One line of JSON, with its end."""
     return json.dumps(_plain(value), allow_nan=False, separators=(",", ":")).encode() + b"\n"
 
 
-def understood(line: bytes) -> Any:
+def decode(line: bytes) -> Any:
     """The value that was spelled; Invalid if none can have been."""
     try:
         return json.loads(line, object_hook=_made)

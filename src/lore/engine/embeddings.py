@@ -1,4 +1,4 @@
-"""Sense: the embedder as the verbs see it. Asked for a vector, it gives one or says why it cannot."""
+"""embeddings: the embedder as the verbs see it. Asked for a vector, it gives one or says why it cannot."""
 
 import threading
 import time
@@ -25,13 +25,13 @@ GLANCE_SECONDS = 0.02
 
 
 class _Asked:
-    """When the last question came, to whichever Sense of an embedder."""
+    """When the last question came, to whichever Embeddings of an embedder."""
 
     def __init__(self) -> None:
         self.at = -LATELY_SECONDS
 
 
-class Sense:
+class Embeddings:
     """patient: wait for the model to load (a person asked once). Otherwise (a server) a question waits a
     moment, and is answered by words if the model is not there by then."""
 
@@ -86,7 +86,7 @@ class Sense:
         """The cosine of this model that has this likeness."""
         return cosine_at(likeness, self._embedder.floor)
 
-    def of_question(self, text: str) -> Vector | None:
+    def embed_query(self, text: str) -> Vector | None:
         """The vector to search with; None: search by words, `state` and `trouble` say why."""
         self._asked.at = time.monotonic()
         if not (self._embedder.ready or self._patient or self._loaded_in_time()):
@@ -99,7 +99,7 @@ class Sense:
         self._remember("")
         return vector
 
-    def of_texts(self, texts: list[str]) -> Vectors | None:
+    def embed_texts(self, texts: list[str]) -> Vectors | None:
         """One row for each text, waiting for the model if need be; None if there is no model."""
         known = {text: self._recent[text] for text in texts if text in self._recent}
         new = [text for text in dict.fromkeys(texts) if text not in known]
@@ -114,9 +114,9 @@ class Sense:
             self._keep(known)
         return np.stack([known[text] for text in texts]) if texts else vectors
 
-    def patiently(self) -> "Sense":
+    def patiently(self) -> "Embeddings":
         """The same embedder, for somebody who waits for it."""
-        sense = Sense(self._embedder, patient=True)
+        sense = Embeddings(self._embedder, patient=True)
         sense._asked = self._asked
         return sense
 

@@ -1,4 +1,4 @@
-"""speech: MCP over a line of bytes. What has begun is answered before the end, whichever side ends it."""
+"""mcp_stream: MCP over a line of bytes. What has begun is answered before the end, whichever side ends it."""
 
 import json
 import logging
@@ -19,9 +19,9 @@ from mcp_types import (
 )
 from pydantic import ValidationError
 
+from lore.doors import handshake
 from lore.doors.envelope import Refused, read
 from lore.doors.framing import LONGEST_LINE, Lines
-from lore.doors.hello import said
 
 FINISH_SECONDS = 10.0
 """How long what has begun may take when the end has come."""
@@ -50,7 +50,7 @@ async def lines(stream: ByteStream, data: bytes = b"") -> AsyncIterator[bytes]:
             return
 
 
-class Speech:
+class McpStream:
     """One connection of one client to one server; ends with the client, or in peace when it is told to."""
 
     def __init__(self, stream: ByteStream, read: bytes = b"") -> None:
@@ -140,7 +140,7 @@ class Speech:
             await self._settled.wait()
 
 
-class RelayedSpeech(Speech):
+class RelayedMcpStream(McpStream):
     """With a relay at the other end, which wants to know what has begun. on_message: called for each."""
 
     def __init__(self, stream: ByteStream, read: bytes, on_message: Callable[[JSONRPCMessage], None]) -> None:
@@ -151,7 +151,7 @@ class RelayedSpeech(Speech):
         self._on_message(message)
 
     async def begin(self, id: str | int) -> None:
-        await self.send(said("begun", {"id": json.dumps(id)}))
+        await self.send(handshake.encode("begun", {"id": json.dumps(id)}))
 
 
 async def cancel_when(event: anyio.Event, scope: anyio.CancelScope) -> None:

@@ -1,15 +1,15 @@
-"""associate: candidates by meaning and words → folded into entities → bent by use, age, company → counted."""
+"""graph_search: candidates by meaning and words, folded into entities, weighted by use, age and company."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from lore.engine import match
+from lore.engine.embeddings import Embeddings
+from lore.engine.entity_view import ENTITY, IMPLIED, OBSERVATION, EntityView
 from lore.engine.nodes import portrayed, stands_in
 from lore.engine.once import each_once
-from lore.engine.portrait import ENTITY, IMPLIED, OBSERVATION, Portrait
 from lore.engine.search import spoken
-from lore.engine.sense import Sense
 from lore.engine.use import count_use
 from lore.errors import Unavailable
 from lore.model import VERBATIM, Filter, Memory
@@ -20,7 +20,7 @@ from lore.ranking.fresh import Dated, lifted
 from lore.ranking.limbic import Scoring
 from lore.ranking.policy import Policy
 from lore.store import Reader, Store
-from lore.text import clean, terms
+from lore.text import require_text, terms
 from lore.vectors import Vector
 
 WIDER = 3
@@ -31,10 +31,10 @@ HOUR_SECONDS = DAY_SECONDS / 24
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Association:
-    """A portrait that was found, and why. distance: 1 - likeness; None if only words found it."""
+class EntityHit:
+    """An entity that was found, and why. distance: 1 - likeness; None if only words found it."""
 
-    portrait: Portrait
+    view: EntityView
     score: float
     scoring: Scoring
     strategy: str
@@ -67,24 +67,24 @@ class _Question:
     vector: Vector
     policy: Policy
     reader: Reader
-    sense: Sense
+    sense: Embeddings
     now: float
 
 
-def associate(
-    question: str, *, limit: int, policy: Policy, store: Store, reader: Reader, sense: Sense, now: float
-) -> list[Association]:
+def search_graph(
+    question: str, *, limit: int, policy: Policy, store: Store, reader: Reader, sense: Embeddings, now: float
+) -> list[EntityHit]:
     """The best entities for a question; Unavailable without a model. Being shown counts as use, together."""
-    vector = sense.of_question(clean(question, "query"))
+    vector = sense.embed_query(require_text(question, "query"))
     if vector is None:
         raise Unavailable(sense.trouble or "the embedding model is still loading")
     wanted = _Question(question, limit, vector, policy, reader, sense, now)
     shown = (_by_formula(wanted) if policy.formula else _by_match(wanted))[:limit]
-    count_use([a.portrait.entity.id for a in shown], store=store, now=now, together=len(shown) > 1)
+    count_use([a.view.entity.id for a in shown], store=store, now=now, together=len(shown) > 1)
     return shown
 
 
-def _by_match(question: _Question) -> list[Association]:
+def _by_match(question: _Question) -> list[EntityHit]:
     """By the engine's evidence; use, age and company decide between entities that match about as well."""
     reader, now = question.reader, question.now
     asked = match.Question(question.text, Filter(), question.limit, question.vector, question.policy, now)
@@ -99,25 +99,25 @@ def _by_match(question: _Question) -> list[Association]:
     likeness = _folded({id: value for id, value in candidates.likeness.items() if id in strengths}, reader)
     worded = list(_folded(candidates.words, reader))
     fused = fuse.reciprocal_rank([list(likeness), worded]) if worded else {}
-    portraits = _portraits(list(matches), reader)
-    scorings = _scorings({id: p.entity for id, p in portraits.items()}, reader, now)
+    views = _views(list(matches), reader)
+    scorings = _scorings({id: p.entity for id, p in views.items()}, reader, now)
     strategy = limbic.strategy_for(question.text, question.limit)
-    bent = limbic.bent({id: matches[id] for id in portraits}, scorings, strategy)
-    bent |= lifted(question.text, _dated(portraits, bent, likeness))
+    bent = limbic.bent({id: matches[id] for id in views}, scorings, strategy)
+    bent |= lifted(question.text, _dated(views, bent, likeness))
     return sorted(
         (
-            _association(portraits[id], score, scorings[id], strategy, likeness.get(id), fused.get(id))
+            _entity_hit(views[id], score, scorings[id], strategy, likeness.get(id), fused.get(id))
             for id, score in bent.items()
         ),
-        key=lambda a: (-a.score, -a.portrait.entity.created_at, a.portrait.entity.id),
+        key=lambda a: (-a.score, -a.view.entity.created_at, a.view.entity.id),
     )
 
 
 def _dated(
-    portraits: Mapping[str, Portrait], scores: Mapping[str, float], likeness: Mapping[str, float]
+    views: Mapping[str, EntityView], scores: Mapping[str, float], likeness: Mapping[str, float]
 ) -> list[Dated]:
-    """The memories of other dialects among the portraits: one of them may update another."""
-    memories = [portrait.entity for portrait in portraits.values() if portrait.entity.kind != ENTITY]
+    """The memories of other dialects among the entities: one of them may update another."""
+    memories = [view.entity for view in views.values() if view.entity.kind != ENTITY]
     return [
         Dated(
             id=memory.id,
@@ -131,41 +131,41 @@ def _dated(
     ]
 
 
-def _by_formula(question: _Question) -> list[Association]:
+def _by_formula(question: _Question) -> list[EntityHit]:
     """By the published formula: likeness or fused ranks, multiplied by use, age and company."""
     reader, sense = question.reader, question.sense
     many = max(FEWEST_CANDIDATES, WIDER * question.limit)
     near = {where: reader.near(question.vector, sense.model, many, where) for where in (NODES, OBSERVATIONS)}
     cosines = _folded(near[NODES] | near[OBSERVATIONS], reader)
     words = _folded(reader.matching(terms(question.text), many, Filter()), reader)
-    portraits = _portraits([*cosines, *words], reader)
-    likeness = {id: sense.likeness(cosine) for id, cosine in cosines.items() if id in portraits}
-    worded = [id for id in words if id in portraits]
+    views = _views([*cosines, *words], reader)
+    likeness = {id: sense.likeness(cosine) for id, cosine in cosines.items() if id in views}
+    worded = [id for id in words if id in views]
     found = _Found(likeness, fuse.reciprocal_rank([list(likeness), worded]) if worded else {})
-    scorings = _scorings({id: p.entity for id, p in portraits.items()}, reader, question.now)
+    scorings = _scorings({id: p.entity for id, p in views.items()}, reader, question.now)
     strategy = limbic.strategy_for(question.text, question.limit)
     scores = {id: scorings[id].applied_to(base) for id, base in found.bases().items()}
     scores = limbic.blended(scores, likeness, strategy)
     return sorted(
         (
-            _association(portraits[id], score, scorings[id], strategy, likeness.get(id), found.fused.get(id))
+            _entity_hit(views[id], score, scorings[id], strategy, likeness.get(id), found.fused.get(id))
             for id, score in scores.items()
         ),
-        key=lambda a: (-a.score, a.portrait.entity.id),
+        key=lambda a: (-a.score, a.view.entity.id),
     )
 
 
-def _association(
-    portrait: Portrait,
+def _entity_hit(
+    view: EntityView,
     score: float,
     scoring: Scoring,
     strategy: str,
     likeness: float | None,
     fused: float | None,
-) -> Association:
-    return Association(
-        portrait=portrait,
-        score=score * _dampening(portrait),
+) -> EntityHit:
+    return EntityHit(
+        view=view,
+        score=score * _dampening(view),
         scoring=scoring,
         strategy=strategy,
         distance=None if likeness is None else min(2.0, max(0.0, 1 - likeness)),
@@ -184,17 +184,17 @@ def _folded(found: Mapping[str, float], reader: Reader) -> dict[str, float]:
     return dict(sorted(best.items(), key=lambda item: -item[1]))
 
 
-def _portraits(ids: Sequence[str], reader: Reader) -> dict[str, Portrait]:
+def _views(ids: Sequence[str], reader: Reader) -> dict[str, EntityView]:
     memories = [
         memory
         for memory in reader.get(dict.fromkeys(ids)).values()
         if (memory.kind == ENTITY and IMPLIED not in memory.flags) or stands_in(memory)
     ]
-    return {portrait.entity.id: portrait for portrait in portrayed(memories, reader=reader)}
+    return {view.entity.id: view for view in portrayed(memories, reader=reader)}
 
 
-def _dampening(portrait: Portrait) -> float:
-    return limbic.dampening(portrait.entity.status, [memory.type for memory in portrait.observations])
+def _dampening(view: EntityView) -> float:
+    return limbic.dampening(view.entity.status, [memory.type for memory in view.observations])
 
 
 def _scorings(memories: Mapping[str, Memory], reader: Reader, now: float) -> dict[str, Scoring]:

@@ -1,4 +1,4 @@
-"""gathering: what agents write down is read on as soon as they do, for as long as the daemon is awake."""
+"""transcript_watcher: reads new lines of transcripts as soon as agents write them."""
 
 import logging
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -44,7 +44,7 @@ class Quarantined(NamedTuple):
     unexpected: bool
 
 
-class Gathering:
+class TranscriptWatcher:
     """The transcripts of some clients. To look at what has not changed since costs next to nothing.
 
     failed: those that could not be read, and why. unseen: files and folders that could not be looked at.

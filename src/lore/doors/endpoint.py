@@ -1,10 +1,11 @@
-"""place: where the daemon of a store keeps its files, and how to reach it. Every client begins here."""
+"""endpoint: the files of a store's daemon, and how to connect to it. Every client begins here."""
 
 import _socket  # the C half: the module around it takes as long to load as all the rest of a client
 import os
 from importlib import import_module
 
-from lore.doors.hello import END, LONGEST, heard, said
+from lore.doors import handshake
+from lore.doors.handshake import END, LONGEST
 
 HOME = "~/.lore"
 LONGEST_SOCKET_NAME = 100
@@ -20,7 +21,7 @@ RESTART = "`lore daemon restart` puts another in its place"
 LOOPBACK = "127.0.0.1"
 LARGEST_PORT = 65_535
 
-Line = _socket.socket
+Connection = _socket.socket
 MSG_PEEK = _socket.MSG_PEEK
 
 
@@ -28,7 +29,7 @@ class Hung(ConnectionError):
     """The daemon is there, and does not answer."""
 
 
-class Place:
+class Endpoint:
     """The folder of a daemon: the data folder, or one beside a database that was named by itself.
 
     flags: how a command is told to use this place. data_dir: the data folder, in any case.
@@ -67,12 +68,12 @@ class Place:
             except FileNotFoundError:
                 continue
 
-    def dial(self, want: str, fields: dict[str, str]) -> tuple[Line, str, dict[str, str]]:
+    def dial(self, want: str, fields: dict[str, str]) -> tuple[Connection, str, dict[str, str]]:
         """The line to the daemon, and the word and fields of its answer; OSError if none answers."""
         line, token = self._line()
         try:
-            line.sendall(said(want, fields | token))
-            word, told = heard(self._answer(line))
+            line.sendall(handshake.encode(want, fields | token))
+            word, told = handshake.decode(self._answer(line))
             line.settimeout(None)
         except ValueError as error:
             line.close()
@@ -96,7 +97,7 @@ class Place:
             return ""
         return f"Lore's daemon (PID {pid}) was stopped by a signal; {RESTART}"
 
-    def _answer(self, line: Line) -> bytes:
+    def _answer(self, line: Connection) -> bytes:
         """One message: the daemon says no more than that before it is asked. TimeoutError, or Hung."""
         message = b""
         line.settimeout(GLANCE_SECONDS)
@@ -116,14 +117,14 @@ class Place:
             message += chunk
         return message
 
-    def _line(self) -> tuple[Line, dict[str, str]]:
+    def _line(self) -> tuple[Connection, dict[str, str]]:
         """Connected, and what proves that we may: the socket opens, or the port's file can be read."""
         address: str | tuple[str, int]
         if self.unix:
-            line, address, token = Line(_socket.AF_UNIX), self.socket, {}
+            line, address, token = Connection(_socket.AF_UNIX), self.socket, {}
         else:
             port, secret = self.door()
-            line, address, token = Line(_socket.AF_INET), (LOOPBACK, port), {"token": secret}
+            line, address, token = Connection(_socket.AF_INET), (LOOPBACK, port), {"token": secret}
         line.settimeout(PATIENCE_SECONDS)
         try:
             line.connect(address)
@@ -147,11 +148,11 @@ class Place:
         return int(port), secret
 
 
-def socket_pair() -> tuple[Line, Line]:
+def socket_pair() -> tuple[Connection, Connection]:
     """Two connected sockets; the bare C module has them everywhere but on Windows."""
     if hasattr(_socket, "socketpair"):
         return _socket.socketpair()
-    pair: tuple[Line, Line] = import_module("socket").socketpair()
+    pair: tuple[Connection, Connection] = import_module("socket").socketpair()
     return pair
 
 

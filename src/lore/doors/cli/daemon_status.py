@@ -6,13 +6,13 @@ from typing import Any
 
 import click
 
-from lore.doors.cli.deeds import models_named
 from lore.doors.cli.document import plain, show_document
 from lore.doors.cli.flags import json_option
-from lore.doors.cli.placing import place_of
+from lore.doors.cli.placing import endpoint_of
+from lore.doors.cli.report_text import models_named
 from lore.doors.cli.terminal import note, plural, show_rows, visible
 from lore.doors.cli.times import embedding_left, iso, span, told
-from lore.doors.looking import BUSY, HUNG, described
+from lore.doors.daemon_status import BUSY, HUNG, query_status
 from lore.version import VERSION
 
 NOT_RUNNING = 3
@@ -27,7 +27,7 @@ def status(ctx: click.Context, as_json: bool) -> None:
 
     The exit code is 0 if it runs and 3 if it does not, as systemctl has it.
     """
-    seen = described(place_of(ctx.obj))
+    seen = query_status(endpoint_of(ctx.obj))
     if as_json:
         show_document(_document(seen))
     elif seen["running"]:

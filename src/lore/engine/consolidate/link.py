@@ -1,4 +1,4 @@
-"""associate: what lies in different trees and belongs together is linked, once."""
+"""link: what lies in different trees and belongs together is linked, once."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,7 +21,7 @@ LINKS_EACH = 3
 """How many of the best links one child gets from a pair of trees."""
 
 
-def associate(view: View) -> Iterator[Plan]:
+def link(view: View) -> Iterator[Plan]:
     """Similar roots, and the children of similar roots that are alike themselves."""
     least = view.settings.similarity_threshold
     pairs = alike(view, least, fresh_roots(view, since(NAME, view, least=least)))

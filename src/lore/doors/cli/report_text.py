@@ -1,4 +1,4 @@
-"""Deeds: what a consolidation amounted to, in plain words."""
+"""report_text: what a consolidation amounted to, in plain words."""
 
 from collections.abc import Mapping
 

@@ -1,10 +1,10 @@
-"""looking: is there a daemon, and what does it do? A glance at its files, or its own word."""
+"""daemon_status: whether a daemon runs and what it does, read from its files or queried from it."""
 
 import json
 from typing import Any
 
+from lore.doors.endpoint import Endpoint, Hung
 from lore.doors.locking import held
-from lore.doors.place import Hung, Place
 from lore.version import VERSION
 
 BUSY = "busy"
@@ -24,24 +24,24 @@ NONE: dict[str, Any] = {"running": False, **dict.fromkeys(KNOWN)}
 """What there is to say where no daemon runs."""
 
 
-def glance(place: Place) -> dict[str, Any]:
+def read_status(endpoint: Endpoint) -> dict[str, Any]:
     """Whether a daemon runs, its state, mode and pid, and how far it embeds, without asking it.
 
     Only the lock tells whether it runs: the files may have been left behind.
     """
-    if not held(place.lock):
+    if not held(endpoint.lock):
         return {"running": False, **dict.fromkeys(GLANCED)}
-    written = {"state": BUSY, **_written(place)}
+    written = {"state": BUSY, **_written(endpoint)}
     return {"running": True, **{name: written.get(name) for name in GLANCED}}
 
 
-def described(place: Place) -> dict[str, Any]:
+def query_status(endpoint: Endpoint) -> dict[str, Any]:
     """All that the daemon says of itself; the same keys where there is none."""
-    seen = NONE | glance(place)
+    seen = NONE | read_status(endpoint)
     if not seen["running"]:
         return seen
     try:
-        line, _, told = place.dial("status", {"version": VERSION})
+        line, _, told = endpoint.dial("status", {"version": VERSION})
     except Hung:
         return seen | {"state": HUNG}
     except OSError:
@@ -50,10 +50,10 @@ def described(place: Place) -> dict[str, Any]:
     return seen | dict(json.loads(told.get("status", "{}")))
 
 
-def _written(place: Place) -> dict[str, Any]:
+def _written(endpoint: Endpoint) -> dict[str, Any]:
     """The status file: it is not there yet when a daemon begins, nor when it ends."""
     try:
-        with open(place.status, encoding="utf-8") as file:
+        with open(endpoint.status, encoding="utf-8") as file:
             return dict(json.load(file))
     except (OSError, ValueError, TypeError):
         return {}
