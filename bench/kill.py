@@ -43,7 +43,7 @@ from lore.model import Draft
 from pathlib import Path
 lore = wire(Config(db_path=Path(sys.argv[1]), embedding_model="hash"))
 for number in itertools.count():
-    memory = lore.remember(Draft(content=f"writer {sys.argv[2]} fact {number}", at_once=number % 2 == 0))
+    memory = lore.remember(Draft(content=f"writer {sys.argv[2]} fact {number}", embed_now=number % 2 == 0))
     print(memory.id, flush=True)
 """
 

@@ -64,7 +64,7 @@ def daemons(endpoint: Endpoint) -> list[int]:
 
 
 # --- its files
-@pytest.mark.parametrize("state", ["place", "dozing"])
+@pytest.mark.parametrize("state", ["endpoint", "dozing"])
 def test_removed_files_are_put_back_and_there_is_one_daemon(
     request: pytest.FixtureRequest, state: str
 ) -> None:
