@@ -33,16 +33,16 @@ MAKING: dict[str, tuple[type, Callable[[Any], object]]] = {
     "path": (str, Path),
     "number": (str, float),
 }
-"""tag -> what it is made of, and how."""
+"""tag -> JSON type of the content, and the function that makes the value of it."""
 
 
 def encode(value: object) -> bytes:
-    """One line of JSON, with its end."""
+    """The value as one line of JSON, newline included."""
     return json.dumps(_plain(value), allow_nan=False, separators=(",", ":")).encode() + b"\n"
 
 
 def decode(line: bytes) -> Any:
-    """The value that was spelled; Invalid if none can have been."""
+    """The value of an encoded line; Invalid if the line is not one."""
     try:
         return json.loads(line, object_hook=_made)
     except ValueError as error:
@@ -99,7 +99,7 @@ def _plain(value: Any) -> Any:
 
 
 def _made(document: dict[str, Any]) -> object:
-    """Whatever an object stands for; all that is inside it has been made already."""
+    """Decode one JSON object; the values inside it are decoded already."""
     if TAG not in document:
         return document
     tag = document.pop(TAG)

@@ -21,7 +21,7 @@ KNOWN = (
     *("language_model", "troubles", "clients"),
 )
 NONE: dict[str, Any] = {"running": False, **dict.fromkeys(KNOWN)}
-"""What there is to say where no daemon runs."""
+"""The status where no daemon runs."""
 
 
 def read_status(endpoint: Endpoint) -> dict[str, Any]:
@@ -36,7 +36,7 @@ def read_status(endpoint: Endpoint) -> dict[str, Any]:
 
 
 def query_status(endpoint: Endpoint) -> dict[str, Any]:
-    """All that the daemon says of itself; the same keys where there is none."""
+    """Query the daemon for its full status; the same keys where none runs."""
     seen = NONE | read_status(endpoint)
     if not seen["running"]:
         return seen

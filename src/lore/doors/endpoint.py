@@ -12,7 +12,7 @@ LONGEST_SOCKET_NAME = 100
 """In bytes; what the systems allow is 104 to 108. Where it does not fit, a port takes its place."""
 
 PATIENCE_SECONDS = 30.0
-"""How long a daemon may take to answer a hello."""
+"""Longest time for a daemon to answer a handshake."""
 GLANCE_SECONDS = 2.0
 """After which whoever waits for a daemon looks whether its process was stopped, again and again."""
 STOPPED = "T"
@@ -136,7 +136,7 @@ class Endpoint:
         return line, token
 
     def token(self) -> str:
-        """What a client must know; nothing where the socket itself keeps strangers out."""
+        """The token that a client must send; none where file permissions protect the socket."""
         return "" if self.unix else self.door()[1]
 
     def door(self) -> tuple[int, str]:

@@ -54,7 +54,7 @@ class Caller:
         self.heard_of = False
 
     def peeked(self) -> bytes | None:
-        """All that has come, which is left for the daemon; None if the client has gone."""
+        """Bytes received so far, left unread for the daemon; None if the client has gone."""
         try:
             data = self.line.recv(LONGEST, MSG_PEEK)
         except BlockingIOError:
@@ -115,7 +115,7 @@ class IdleDaemon:
             self._callers.append(Caller(line))
 
     def _wanted(self, caller: Caller) -> str:
-        """What a client wants, having answered it if a word is enough; empty until its hello is whole."""
+        """A client's request, answered if one message is enough; empty until its handshake is complete."""
         data = caller.peeked()
         if data is None:
             return "nothing"

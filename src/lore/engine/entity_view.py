@@ -41,7 +41,7 @@ class EntityView:
 
 
 def header_of(name: str, type: str) -> str:
-    """What an entity says of itself, before anything is observed."""
+    """The text of an entity without observations."""
     return f"{name} ({type})"
 
 
@@ -118,7 +118,7 @@ def refresh_entities_of(observations: Iterable[Memory], *, writer: Writer, now: 
 
 
 def text_of(view: EntityView) -> str:
-    """What search reads of an entity: its header and its observations."""
+    """The text by which search finds an entity: its header and its observations."""
     entity = view.entity
     header = f"{header_of(entity.title, entity.type)} [{entity.status}]: "
     return snapshot_of(header, [_told(memory) for memory in view.observations])

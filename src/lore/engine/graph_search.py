@@ -60,7 +60,7 @@ class _Found:
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """What is asked, of whom, and how it is ranked: by the engine's evidence or by the published formula."""
+    """A query, its reader, and its ranking: by the engine's evidence or by the published formula."""
 
     text: str
     limit: int

@@ -65,7 +65,7 @@ def search_reflections(
 
 
 def reflection_hit(memory: Memory) -> ReflectionHit:
-    """What a reflection says about itself."""
+    """A reflection with its target, author and mood, read from its metadata."""
     about = memory.metadata
     target = about.get("target_id")
     return ReflectionHit(
@@ -80,7 +80,7 @@ def reflection_hit(memory: Memory) -> ReflectionHit:
 def reflections_about(
     target_type: str, aliases: list[int], *, reader: Reader
 ) -> dict[int, list[ReflectionHit]]:
-    """What was thought about some entities or relations, oldest first."""
+    """The reflections about each of some entities or relations, oldest first."""
     found: dict[int, list[ReflectionHit]] = {alias: [] for alias in aliases}
     for memory in reversed(reader.select(REFLECTIONS, ALL)):
         thought = reflection_hit(memory)

@@ -130,7 +130,7 @@ def lore_insert(
 
 
 def _check(new: NewMemory, at: int) -> None:
-    """What makes the whole call fail, before anything is written."""
+    """Refuse the whole call for an invalid memory, before anything is written."""
     if not new.title.strip():
         raise Invalid(f"memories[{at}]: title is required")
     try:
