@@ -71,7 +71,7 @@ def test_languages_are_searched_as_well_as_pairs_of_characters_are(tmp_path: Pat
 
 
 def test_killed_writers_lose_nothing() -> None:
-    assert "lost 0, twice 0" in run("bench.kill", "--kills", "2")
+    assert "lost 0, twice 0" in run("bench.kill", "--kills", "2", "--racing", "5", "--cuts", "12")
 
 
 def test_io_errors_leave_nothing_half_and_no_damaged_index() -> None:
@@ -189,10 +189,10 @@ def test_corrections_puts_the_newer_statement_first_and_supersedes_nothing_else(
 
 def test_consolidate_times_every_phase_of_three_nights(tmp_path: Path) -> None:
     report = tmp_path / "consolidate.json"
-    run("bench.consolidate", "--sizes", "60,120", "--sessions", "1", "--json", str(report))
+    run("bench.consolidate", "--sizes", "60", "--sessions", "1", "--json", str(report))
     figures = json.loads(report.read_text())
     *memories, conversations = figures["rows"]
-    assert [row["size"] for row in memories] == [60, 120]
+    assert [row["size"] for row in memories] == [60]
     for row in memories:
         assert row["first"]["merge"]["counts"]["roots_merged"] > 0
         assert row["first"]["contradict"]["counts"]["contradictions_resolved"] > 0
@@ -201,7 +201,6 @@ def test_consolidate_times_every_phase_of_three_nights(tmp_path: Path) -> None:
         assert not any(changed)
     assert conversations["first"]["digest"]["counts"]["sessions_digested"] == 1
     assert not conversations["second"]["digest"]["counts"]
-    assert "merge, first, 60 to 120" in figures["growth"]
 
 
 def talk_and_passages(folder: Path) -> Path:
