@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from bench.consolidate import growth
 from bench.retrieval.ablation import ablated
 from bench.retrieval.surfaces import CALLS
 from lore.ranking.policy import policy_named
@@ -201,6 +202,16 @@ def test_consolidate_times_every_phase_of_three_nights(tmp_path: Path) -> None:
         assert not any(changed)
     assert conversations["first"]["digest"]["counts"]["sessions_digested"] == 1
     assert not conversations["second"]["digest"]["counts"]
+
+
+def test_growth_is_the_power_of_the_size() -> None:
+    rows = [
+        {"noun": "memories", "size": size, "first": {"merge": {"cpu_seconds": seconds}}}
+        for size, seconds in ((100, 1.0), (1_000, 100.0))
+    ]
+    for row in rows:
+        row |= {"second": {}, "third": {}}
+    assert growth(rows) == {"merge, first, 100 to 1,000": pytest.approx(2.0)}
 
 
 def talk_and_passages(folder: Path) -> Path:
