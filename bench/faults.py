@@ -22,9 +22,8 @@ import apsw
 from bench.disks.contents import Verdict, contents, examined
 from bench.disks.layer import Layer
 from bench.disks.operations import OPERATIONS, Operation, opened, prepare
-from bench.disks.work import Trace, copied, following, traced
+from bench.disks.work import Trace, among, copied, following, traced
 from bench.measuring import Bar
-from bench.power import chosen
 from lore.errors import LoreError
 from lore.model import Draft
 
@@ -186,19 +185,14 @@ def _options() -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
-        "--every", type=int, default=1, help="fail only every so manieth call (default: each)"
+        "--every", metavar="N", type=int, default=1, help="fail one call in N (default: each)"
     )
-    parser.add_argument("--operations", type=chosen, default=list(OPERATIONS), metavar="NAMES")
-    parser.add_argument("--kinds", type=_kinds, default=list(KINDS), metavar="NAMES")
+    parser.add_argument(
+        "--operations", type=among(OPERATIONS, "operation"), default=list(OPERATIONS), metavar="NAMES"
+    )
+    parser.add_argument("--kinds", type=among(KINDS, "kind"), default=list(KINDS), metavar="NAMES")
     parser.add_argument("--json", type=Path)
     return parser.parse_args()
-
-
-def _kinds(names: str) -> list[str]:
-    wanted = [name.strip() for name in names.split(",")]
-    if unknown := [name for name in wanted if name not in KINDS]:
-        raise argparse.ArgumentTypeError(f"unknown kind {unknown[0]!r}; known: {', '.join(KINDS)}")
-    return wanted
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ from bench import power
 from bench.disks.contents import Verdict, examined
 from bench.disks.layer import Layer
 from bench.disks.operations import OPERATIONS, Operation, prepare
-from bench.disks.work import SYNCHRONOUS, Trace, copied, run, traced, weaken
+from bench.disks.work import SYNCHRONOUS, Trace, among, copied, run, traced, weaken
 from bench.measuring import Bar
 from lore.config import Config
 from lore.connecting import wire
@@ -221,7 +221,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--kills", type=int, default=1_000)
     parser.add_argument("--racing", type=int, default=20)
     parser.add_argument("--cuts", type=int, default=2 * len(OPERATIONS))
-    parser.add_argument("--operations", type=power.chosen, default=list(OPERATIONS), metavar="NAMES")
+    parser.add_argument(
+        "--operations", type=among(OPERATIONS, "operation"), default=list(OPERATIONS), metavar="NAMES"
+    )
     parser.add_argument("--synchronous", choices=SYNCHRONOUS, default="FULL")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", type=Path)

@@ -23,7 +23,7 @@ from typing import Any
 from bench.disks.contents import Verdict, examined
 from bench.disks.layer import Layer, Record
 from bench.disks.operations import OPERATIONS, Operation, prepare
-from bench.disks.work import SYNCHRONOUS, Trace, copied, traced, weaken
+from bench.disks.work import SYNCHRONOUS, Trace, among, copied, traced, weaken
 from bench.measuring import Bar
 from lore.durable import OWNER_FILE
 from lore.errors import LoreError
@@ -236,19 +236,13 @@ def _options() -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--cuts", type=int, default=1_000)
-    parser.add_argument("--operations", type=chosen, default=list(OPERATIONS), metavar="NAMES")
+    parser.add_argument(
+        "--operations", type=among(OPERATIONS, "operation"), default=list(OPERATIONS), metavar="NAMES"
+    )
     parser.add_argument("--synchronous", choices=SYNCHRONOUS, default="FULL")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", type=Path)
     return parser.parse_args()
-
-
-def chosen(names: str) -> list[str]:
-    """Operations by their names, with commas."""
-    wanted = [name.strip() for name in names.split(",")]
-    if unknown := [name for name in wanted if name not in OPERATIONS]:
-        raise argparse.ArgumentTypeError(f"unknown operation {unknown[0]!r}; known: {', '.join(OPERATIONS)}")
-    return wanted
 
 
 if __name__ == "__main__":

@@ -105,7 +105,7 @@ class Watch:
 
 
 def _status(scene: Scene) -> dict[str, Any]:
-    line, _, told = scene.endpoint.dial("status", {"version": VERSION})
-    line.close()
-    status: dict[str, Any] = json.loads(told["status"])
+    connection, _, reply = scene.endpoint.dial("status", {"version": VERSION})
+    connection.close()
+    status: dict[str, Any] = json.loads(reply["status"])
     return status

@@ -72,8 +72,8 @@ class Scene:
 
     def pid(self) -> int:
         """The daemon that answers; 0 if none does."""
-        told = asked(self.endpoint)
-        return int(told["pid"]) if told else 0
+        reply = asked(self.endpoint)
+        return int(reply["pid"]) if reply else 0
 
     def daemons(self) -> set[int]:
         """The processes that are, or would be, a daemon of this store."""

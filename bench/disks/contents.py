@@ -54,7 +54,7 @@ def _plain(cell: Any, names: Mapping[str, str]) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What was found after a bad day: `fault` is empty if all is well."""
+    """The verdict on a store after a fault; `fault` is empty if the store is as it must be."""
 
     fault: str = ""
     digest: str = ""
@@ -80,6 +80,6 @@ def examined(path: Path, states: list[str], acknowledged: int) -> Verdict:
         kind = "lost" if digest in states[:acknowledged] else "torn"
         return Verdict(f"{kind}: {acknowledged} acknowledged of {len(states) - 1}", digest)
     if findings:
-        told = "; ".join(f"{finding.check}: {finding.detail}" for finding in findings)
-        return Verdict(f"unsound: {told}", digest)
+        faults = "; ".join(f"{finding.check}: {finding.detail}" for finding in findings)
+        return Verdict(f"unsound: {faults}", digest)
     return Verdict(digest=digest)

@@ -1,7 +1,8 @@
 """work: run an operation on a copy of its store, and note how far it was whenever something was written."""
 
+import argparse
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -97,3 +98,15 @@ def _beginning(base: Path, target: Path) -> str:
     with opened(target):
         pass
     return contents(target / "memory.db")
+
+
+def among(options: Collection[str], noun: str) -> Callable[[str], list[str]]:
+    """A type for argparse: some of the options, with commas between them."""
+
+    def parse(text: str) -> list[str]:
+        names = [name.strip() for name in text.split(",")]
+        if unknown := [name for name in names if name not in options]:
+            raise argparse.ArgumentTypeError(f"unknown {noun} {unknown[0]!r}; known: {', '.join(options)}")
+        return names
+
+    return parse

@@ -26,7 +26,7 @@ import numpy as np
 from bench.retrieval.ablation import ablated
 from bench.retrieval.baselines import Baselines
 from bench.retrieval.data import Group, load
-from bench.retrieval.keeping import Kept, keep
+from bench.retrieval.keeping import Kept, add_options, folder_of, keep
 from bench.retrieval.metrics import DEPTHS, Scores, difference, judged, macro, means
 from bench.retrieval.surfaces import CALLS
 from lore.engine.consolidation import sleep
@@ -57,10 +57,8 @@ def main() -> None:
     rows: list[dict[str, Any]] = []
     sizes: dict[str, Any] = {}
     with tempfile.TemporaryDirectory(prefix="lore-bench-") as scratch:
-        home = asked.store or Path(scratch)
         for number, group in enumerate(groups):
-            folder = home / asked.dataset.name / asked.model / f"{number:03}"
-            folder.mkdir(parents=True, exist_ok=True)
+            folder = folder_of(number, asked.dataset, asked, scratch)
             _tell(f"{number + 1}/{len(groups)} {group.name}: {len(group.items):,} items are kept")
             kept = keep(group, folder, asked.model, partial, asked.reference)
             sizes[group.name] = _size(group, kept, folder)
@@ -207,14 +205,11 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--deep", action="store_true", help="follow links from what was found")
     parser.add_argument("--night", action="store_true", help="consolidate a copy of the store first")
     parser.add_argument("--k", type=lambda text: [int(k) for k in text.split(",")], default=list(DEPTHS))
-    parser.add_argument("--limit", type=int, help="at most so many questions of each group")
-    parser.add_argument("--model", default="gte-small")
+    add_options(parser)
     parser.add_argument("--json", type=Path)
     parser.add_argument("--baseline", type=Path, help="the --json of an earlier run")
     parser.add_argument("--ablate", action="store_true", help="without each signal, too; takes long")
-    parser.add_argument("--store", type=Path, help="keep the stores there, and use those that are there")
     parser.add_argument("--alone", action="store_true", help="without the baselines")
-    parser.add_argument("--seed", type=int, default=0)
     return parser.parse_args()
 
 

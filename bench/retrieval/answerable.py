@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from bench.retrieval.data import Group, Question, load, unanswerable
-from bench.retrieval.keeping import Kept, keep
+from bench.retrieval.keeping import Kept, add_options, folder_of, keep
 
 PERCENTILES = (5, 50, 95)
 
@@ -30,10 +30,8 @@ def main() -> None:
     chance = random.Random(options.seed)
     best: dict[str, list[float]] = defaultdict(list)
     with tempfile.TemporaryDirectory(prefix="lore-bench-") as scratch:
-        home = options.store or Path(scratch)
         for number, group in enumerate(groups):
-            folder = home / options.dataset.name / options.model / f"{number:03}"
-            folder.mkdir(parents=True, exist_ok=True)
+            folder = folder_of(number, options.dataset, options, scratch)
             kept = keep(group, folder, options.model, {})
             for kind, question in (
                 *(("own", question) for question in group.questions),
@@ -78,10 +76,7 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument("dataset", type=Path)
     parser.add_argument("--foreign", type=Path, action="append", default=[], help="another set's questions")
-    parser.add_argument("--limit", type=int, help="at most this many questions of each group")
-    parser.add_argument("--model", default="gte-small")
-    parser.add_argument("--store", type=Path, help="keep the stores there, and use those that are there")
-    parser.add_argument("--seed", type=int, default=0)
+    add_options(parser)
     return parser.parse_args()
 
 

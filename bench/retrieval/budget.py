@@ -16,7 +16,7 @@ from pathlib import Path
 
 from bench.retrieval.baselines import Baselines
 from bench.retrieval.data import Group, Item, Question, load
-from bench.retrieval.keeping import Kept, keep
+from bench.retrieval.keeping import Kept, add_options, folder_of, keep
 from bench.retrieval.metrics import TOKENS_PER_WORD, difference, means
 from lore.names import forms, stems
 from lore.ranking.excerpt import excerpt
@@ -36,10 +36,8 @@ def main() -> None:
     options = _options()
     rows: dict[str, list[Mapping[str, float]]] = {}
     with tempfile.TemporaryDirectory(prefix="lore-bench-") as scratch:
-        home = options.store or Path(scratch)
         for number, group in enumerate(load(options.dataset, options.limit)):
-            folder = home / options.dataset.name / options.model / f"{number:03}"
-            folder.mkdir(parents=True, exist_ok=True)
+            folder = folder_of(number, options.dataset, options, scratch)
             kept = keep(group, folder, options.model, {}).copied(Path(scratch) / f"copy-{number:03}")
             others = Baselines(group, options.model)
             for question in (one for one in group.questions if one.max_seq is None):
@@ -122,10 +120,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("dataset", type=Path)
     parser.add_argument("--tokens", type=int, default=1_024)
     parser.add_argument("--hits", type=int, default=10, help="how many hits the tool is asked for")
-    parser.add_argument("--limit", type=int, help="at most this many questions of each group")
-    parser.add_argument("--model", default="gte-small")
-    parser.add_argument("--store", type=Path, help="keep the stores there, and use those that are there")
-    parser.add_argument("--seed", type=int, default=0)
+    add_options(parser)
     return parser.parse_args()
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from bench.retrieval.data import Question, load
-from bench.retrieval.keeping import Kept, keep
+from bench.retrieval.keeping import Kept, add_options, folder_of, keep
 from bench.retrieval.metrics import difference, judged, means
 from lore.ranking.policy import EVIDENCE
 
@@ -69,11 +69,8 @@ def main() -> None:
 def _asked(folder: Path, options: argparse.Namespace) -> list[Asked]:
     found: list[Asked] = []
     with tempfile.TemporaryDirectory(prefix="lore-bench-") as scratch:
-        home = options.store or Path(scratch)
         for number, group in enumerate(load(folder, options.limit)):
-            place = home / folder.name / options.model / f"{number:03}"
-            place.mkdir(parents=True, exist_ok=True)
-            kept = keep(group, place, options.model, {})
+            kept = keep(group, folder_of(number, folder, options, scratch), options.model, {})
             found += filter(None, (_candidates(question, kept) for question in group.questions))
             kept.lore.close()
     return found
@@ -135,10 +132,7 @@ def _options() -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("datasets", type=Path, nargs="+")
-    parser.add_argument("--limit", type=int, help="at most this many questions of each group")
-    parser.add_argument("--model", default="gte-small")
-    parser.add_argument("--store", type=Path, help="keep the stores there, and use those that are there")
-    parser.add_argument("--seed", type=int, default=0)
+    add_options(parser)
     return parser.parse_args()
 
 

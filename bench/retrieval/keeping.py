@@ -1,5 +1,6 @@
 """Keeping: a group's items go into a Lore as a user's would, and what is found is traced back to them."""
 
+import argparse
 import json
 import shutil
 import time
@@ -111,6 +112,21 @@ class Kept:
     def _item(self, memory: Memory) -> str | None:
         session, line = memory.session, int(memory.metadata.get("line", 0))
         return self.by_place.get((session, line)) or self.by_place.get((session, 0))
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The flags of every bench that keeps groups."""
+    parser.add_argument("--limit", type=int, help="at most this many questions of each group")
+    parser.add_argument("--model", default="gte-small")
+    parser.add_argument("--store", type=Path, help="keep the stores there, and use those that are there")
+    parser.add_argument("--seed", type=int, default=0)
+
+
+def folder_of(number: int, dataset: Path, options: argparse.Namespace, scratch: str) -> Path:
+    """The folder for the store of a group: below --store, or else in a scratch folder."""
+    folder: Path = (options.store or Path(scratch)) / dataset.name / options.model / f"{number:03}"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 def keep(

@@ -154,7 +154,7 @@ FAMILIES: Mapping[str, tuple[str, ...]] = {
         "request {uuid} took {number} ms",
         '"integrity": "sha512-{sri}",',
         "integrity sha512-{sri}",
-        '    "resolved": "https://registry.npmjs.org/{word}/-/{word}-1.2.{number}.tgz#{sha1}",',
+        '    "resolved": "https://packages.example.org/{word}/-/{word}-1.2.{number}.tgz#{sha1}",',
         "{word}==1.{number} --hash=sha256:{sha256}",
         'checksum = "{sha256}"',
         'ETag: "{md5}"',

@@ -92,7 +92,7 @@ NAMED: Mapping[str, tuple[Template, ...]] = {
         ('{{\\"password\\": \\"{}\\"}}', password),
         ("spring.datasource.password={}", password),
         ("requirepass {}", plain_password),
-        ("//registry.npmjs.org/:_authToken={}", opaque),
+        ("//packages.example.org/:_authToken={}", opaque),
         ("machine git.example.org login ada password {}", plain_password),
         ("<password>{}</password>", plain_password),
         ("- name: DB_PASSWORD\n  value: {}", plain_password),

@@ -41,13 +41,13 @@ def query_status(endpoint: Endpoint) -> dict[str, Any]:
     if not seen["running"]:
         return seen
     try:
-        line, _, told = endpoint.dial("status", {"version": VERSION})
+        connection, _, reply = endpoint.dial("status", {"version": VERSION})
     except Hung:
         return seen | {"state": HUNG}
     except OSError:
         return seen | {"state": BUSY}
-    line.close()
-    return seen | dict(json.loads(told.get("status", "{}")))
+    connection.close()
+    return seen | dict(json.loads(reply.get("status", "{}")))
 
 
 def _written(endpoint: Endpoint) -> dict[str, Any]:
