@@ -1,9 +1,10 @@
 """What does a night cost: the first, one in which nothing has changed, and one after a little that is new?
 
-python -m bench.consolidate [--sizes 1000,10000,100000] [--sessions 20,200] [--branches 4] [--json FILE]
+python -m bench.consolidate [--sizes 1000,10000,100000] [--sessions 20,200] [--branches 4] [--here]
+                            [--json FILE]
 
-Each phase runs in a process of its own, without a language model, on a generated store (`bench.nights`).
-Meanwhile another process writes a little again and again: how long did it have to wait?
+Each phase runs in a process of its own (with --here in this one), without a language model, on a generated
+store (`bench.nights`). Meanwhile another process writes a little again and again: how long did it wait?
 """
 
 import argparse
@@ -23,11 +24,11 @@ from typing import Any
 from bench.measuring import measured
 from bench.nights import CAUSE, Nature
 from lore import Lore
-from lore.config import Config
+from lore.config import Config, LlmSettings
 from lore.connecting import wire
-from lore.engine.consolidate import PHASES
-from lore.engine.consolidation import sleep
+from lore.engine.consolidate.phases import PHASES, Run, consolidate
 from lore.errors import Unavailable
+from lore.store.records import Job
 
 NIGHT = 1_800_000_000.0
 LATER = 7_200.0
@@ -41,39 +42,46 @@ OF_MEMORIES = tuple(name for name in PHASES if name not in OF_CONVERSATIONS)
 
 def main() -> None:
     options = _options()
-    rows = [_memories(size, options.branches) for size in options.sizes]
-    rows += [_conversations(count) for count in options.sessions]
+    rows = [_memories(size, options.branches, options.here) for size in options.sizes]
+    rows += [_conversations(count, options.here) for count in options.sessions]
     report = {"rows": rows, "growth": growth(rows)}
     if options.json:
         options.json.write_text(json.dumps(report, indent=2) + "\n")
     print(shown(report))
 
 
-def _memories(size: int, branches: int) -> dict[str, Any]:
+def _memories(size: int, branches: int, here: bool) -> dict[str, Any]:
     """Three nights of a store of so many memories."""
     with _opened() as (lore, config):
-        nature = Nature(lore.sense.embed_texts(["x"])[0].size)  # type: ignore[index]
+        nature = Nature(lore.embeddings.embed_texts(["x"])[0].size)  # type: ignore[index]
         nature.trees(lore, size, branches, NIGHT)
-        nights = {"first": _night(lore, config, NIGHT, OF_MEMORIES)}
-        nights["second"] = _night(lore, config, NIGHT + LATER, OF_MEMORIES)
+        nights = {"first": _night(lore, config, NIGHT, OF_MEMORIES, here)}
+        nights["second"] = _night(lore, config, NIGHT + LATER, OF_MEMORIES, here)
         nature.trees(lore, max(1, size // NEW), branches, NIGHT + 2 * LATER)
-        nights["third"] = _night(lore, config, NIGHT + 2 * LATER, OF_MEMORIES)
-        return {"noun": "memories", "size": size, "megabytes": lore.store.size_bytes() / 2**20, **nights}
+        nights["third"] = _night(lore, config, NIGHT + 2 * LATER, OF_MEMORIES, here)
+        return {
+            "noun": "memories",
+            "size": size,
+            "megabytes": lore.store.report().size_bytes / 2**20,
+            **nights,
+        }
 
 
-def _conversations(count: int) -> dict[str, Any]:
+def _conversations(count: int, here: bool) -> dict[str, Any]:
     """Two nights of a store of so many conversations."""
     with _opened() as (lore, config):
-        Nature(lore.sense.embed_texts(["x"])[0].size).conversations(lore, count, NIGHT)  # type: ignore[index]
-        first = _night(lore, config, NIGHT, OF_CONVERSATIONS)
-        second = _night(lore, config, NIGHT + LATER, OF_CONVERSATIONS)
+        Nature(lore.embeddings.embed_texts(["x"])[0].size).conversations(lore, count, NIGHT)  # type: ignore[index]
+        first = _night(lore, config, NIGHT, OF_CONVERSATIONS, here)
+        second = _night(lore, config, NIGHT + LATER, OF_CONVERSATIONS, here)
         return {"noun": "conversations", "size": count, "first": first, "second": second}
 
 
 @contextmanager
 def _opened() -> Iterator[tuple[Lore, Config]]:
     with tempfile.TemporaryDirectory() as folder:
-        config = Config(db_path=Path(folder) / "memory.db", embedding_model="hash", llm_backend="none")
+        config = Config(
+            db_path=Path(folder) / "memory.db", embedding_model="hash", llm=LlmSettings(backend="none")
+        )
         lore = wire(config)
         try:
             yield lore, config
@@ -81,15 +89,15 @@ def _opened() -> Iterator[tuple[Lore, Config]]:
             lore.close()
 
 
-def _night(lore: Lore, config: Config, now: float, phases: Sequence[str]) -> dict[str, Any]:
+def _night(lore: Lore, config: Config, now: float, phases: Sequence[str], here: bool) -> dict[str, Any]:
     """Each phase: its cost, what it did, and the longest and the middle wait of another writer."""
     night = {}
     for name in phases:
-        if waiting := lore.store.pending(lore.sense.model):
-            _, cost = measured(settled, config)
+        if waiting := lore.store.unembedded(lore.embeddings.model, 0).total:
+            _, cost = measured(settled, config, here=here)
             night[f"embed for {name}"] = {**asdict(cost), "counts": {"embedded": waiting}, **UNDISTURBED}
         with Neighbour(lore) as neighbour:
-            counts, cost = measured(phase, config, now, name)
+            counts, cost = measured(phase, config, now, name, here=here)
         night[name] = {**asdict(cost), "counts": counts, **neighbour.waits()}
     return night
 
@@ -104,7 +112,7 @@ def settled(config: Config) -> None:
 def phase(config: Config, now: float, name: str) -> dict[str, int]:
     """One phase, as a process does it that has nothing else to do."""
     lore = wire(config, clock=lambda: now)
-    counts = sleep(lore, [name]).counts
+    counts = consolidate(lore, Run(phases=[name])).counts
     lore.close()
     return counts
 
@@ -132,7 +140,7 @@ class Neighbour:
             began = time.perf_counter()
             try:
                 with self._lore.store.transaction(self._lore.namespace, CAUSE, NIGHT) as writer:
-                    writer.note("neighbour", {"writes": len(self._taken)})
+                    writer.put_records([Job(name="neighbour", done_at=len(self._taken))])
             except Unavailable:
                 self._refused += 1
             self._taken.append((time.perf_counter() - began) * 1000)
@@ -195,6 +203,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--sizes", type=_sizes, default=[1_000, 10_000, 100_000])
     parser.add_argument("--sessions", type=_sizes, default=[20, 200])
     parser.add_argument("--branches", type=int, default=4, help="how many memories hang below each root")
+    parser.add_argument("--here", action="store_true", help="run the phases in this process")
     parser.add_argument("--json", type=Path)
     return parser.parse_args()
 

@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lore import Draft, Filter, Lore, Query
-from lore.config import Config
+from lore.config import Config, LlmSettings
 from lore.connecting import wire
 from lore.embed import Embedder, open_embedder
-from lore.engine.consolidation import sleep
+from lore.engine.consolidate.phases import consolidate
 
 PAIRS = Path(__file__).parent / "correction_pairs.jsonl"
 BEGAN_AT, DAY_SECONDS = 1_700_000_000.0, 86_400.0
@@ -89,7 +89,9 @@ def measure(pair: Pair, embedder: Embedder, model: str) -> Outcome:
     times = iter(range(100))
     now = BEGAN_AT
     with tempfile.TemporaryDirectory() as folder:
-        config = Config(db_path=Path(folder) / "memory.db", embedding_model=model, llm_backend="none")
+        config = Config(
+            db_path=Path(folder) / "memory.db", embedding_model=model, llm=LlmSettings(backend="none")
+        )
         lore = wire(config, embedder=embedder, clock=lambda: now + next(times) * DAY_SECONDS)
         for text in BESIDES:
             lore.remember(Draft(content=text))
@@ -97,7 +99,7 @@ def measure(pair: Pair, embedder: Embedder, model: str) -> Outcome:
         while lore.embed_batch():
             pass
         before = _is_right(pair, _found(lore, pair), older, newer)
-        sleep(lore)
+        consolidate(lore)
         found = _found(lore, pair)
         kept = lore.select(Filter(ids=(older, newer), superseded=True), 2)
         superseded = {memory.id for memory in kept if memory.superseded_by}

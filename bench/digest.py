@@ -27,8 +27,8 @@ from bench.retrieval.data import Group, load
 from bench.retrieval.keeping import Kept, keep
 from lore import Filter, Memory
 from lore.distil.cues import asks
-from lore.distil.phrases import telling_words
-from lore.engine.consolidation import sleep
+from lore.distil.phrases import content_words
+from lore.engine.consolidate.phases import Run, consolidate
 from lore.model import DERIVED, OVERVIEW_OF
 from lore.text import words
 
@@ -214,7 +214,7 @@ def _forget_others(kept: Kept, part: frozenset[str]) -> None:
 def _digested(kept: Kept) -> float:
     """Seconds that the phases take."""
     began = time.perf_counter()
-    sleep(kept.lore, PHASES)
+    consolidate(kept.lore, Run(phases=PHASES))
     return time.perf_counter() - began
 
 
@@ -227,14 +227,14 @@ def _gold(folder: Path, part: frozenset[str]) -> list[dict[str, Any]]:
 def _found(kept: Kept, rows: Sequence[Row], gold: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Each gold statement with the kept statement that says it, if there is one."""
     texts = [one["statement"] for one in gold] + [row.text for row in rows]
-    vectors = kept.lore.sense.embed_texts(texts) if gold else None
+    vectors = kept.lore.embeddings.embed_texts(texts) if gold else None
     if vectors is None:
         return []
     cosines = vectors[: len(gold)] @ vectors[len(gold) :].T
     matched = []
     for at, one in enumerate(gold):
         near = [
-            (kept.lore.sense.likeness(float(cosines[at, place])), row)
+            (kept.lore.embeddings.likeness(float(cosines[at, place])), row)
             for place, row in enumerate(rows)
             if row.session == one["session"]
         ]
@@ -250,8 +250,8 @@ def _first(pair: tuple[float, Row]) -> float:
 def _matches(gold: Mapping[str, Any], likeness: float, row: Row) -> bool:
     if frozenset(gold["evidence_ids"]).isdisjoint(row.turns):
         return likeness >= LIKE_ALONE
-    wanted = telling_words(gold["statement"])
-    shared = len(wanted & telling_words(row.text)) / max(1, len(wanted))
+    wanted = content_words(gold["statement"])
+    shared = len(wanted & content_words(row.text)) / max(1, len(wanted))
     return likeness >= LIKE_WITH_TURN or shared >= SHARED_WORDS
 
 

@@ -24,9 +24,9 @@ import numpy as np
 
 from bench.measuring import Bar, measured
 from lore import Draft, Filter, Lore, Query
-from lore.config import Config
+from lore.config import Config, LlmSettings
 from lore.connecting import wire
-from lore.engine.consolidation import sleep
+from lore.engine.consolidate.phases import consolidate
 from lore.text import terms
 
 DEPTH = 20
@@ -83,7 +83,9 @@ def main() -> None:
     for pool in pools:
         with tempfile.TemporaryDirectory() as folder:
             config = Config(
-                db_path=Path(folder) / "memory.db", embedding_model=options.model, llm_backend="none"
+                db_path=Path(folder) / "memory.db",
+                embedding_model=options.model,
+                llm=LlmSettings(backend="none"),
             )
             part, cost = measure(pool, config, options.kind, options.limit)
         for name, answers in part.items():
@@ -185,7 +187,7 @@ def _embedded(pool: Pool, lore: Lore) -> None:
 def slept(config: Config, now: float) -> tuple[dict[str, int], dict[str, float]]:
     """One night: what it amounts to, and the seconds of each phase."""
     lore = wire(config, clock=lambda: now)
-    report = sleep(lore)
+    report = consolidate(lore)
     lore.close()
     return report.counts, {done.phase: done.seconds for done in report.phases}
 
@@ -200,7 +202,7 @@ def _asked(
         return [hit.memory.id for hit in lore.search(query).hits]
 
     ways: dict[str, Callable[[Query], Iterable[str]]] = {
-        "words": lambda query: reader.matching(terms(query.text), DEPTH, Filter()),
+        "words": lambda query: reader.matching(terms(query.text), DEPTH, Filter()).strengths,
         "search": search,
         "deep": lambda query: search(replace(query, deep=True)),
     }

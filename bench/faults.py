@@ -114,7 +114,7 @@ class _Run:
                 done = False
         if not heal():
             return
-        digest = contents(Path(lore.store.location))
+        digest = contents(Path(lore.store.report().location))
         states = self._trace.states
         allowed = states[-1:] if done else states[self.acknowledged : self.acknowledged + 2]
         if digest not in allowed and self._operation.repeatable:
@@ -122,7 +122,7 @@ class _Run:
             self.fault = Verdict(f"{kind}: {self.acknowledged} acknowledged of {len(states) - 1}")
         self._going_on = True
         lore.remember(Draft(content="Afterwards."))
-        self.digest = contents(Path(lore.store.location))
+        self.digest = contents(Path(lore.store.report().location))
 
     def _count(self) -> None:
         self.acknowledged += 1
@@ -133,9 +133,17 @@ class _Run:
 
 
 def measure(names: Sequence[str], kinds: Sequence[str], every: int, folder: Path) -> dict[str, Any]:
-    """All errors, operation by operation."""
+    """All errors, operation by operation; what Lore logs about them is not shown."""
     logging.disable(logging.WARNING)
     sys.unraisablehook = lambda unraisable: None  # a connection that fails while it is closed
+    try:
+        return _measure(names, kinds, every, folder)
+    finally:
+        logging.disable(logging.NOTSET)
+        sys.unraisablehook = sys.__unraisablehook__
+
+
+def _measure(names: Sequence[str], kinds: Sequence[str], every: int, folder: Path) -> dict[str, Any]:
     layer = Layer()
     prepare(folder / "bases")
     faults: Counter[str] = Counter()

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from bench.retrieval.surfaces import CALLS, ask
 from lore import Lore
-from lore.config import Config
+from lore.config import Config, LlmSettings
 from lore.connecting import wire
 from lore.surfaces import SURFACES
 
@@ -31,7 +31,9 @@ STEP = 7
 def main() -> None:
     options = _options()
     with tempfile.TemporaryDirectory(prefix="lore-bench-") as folder:
-        settings = Config(data_dir=Path(folder), embedding_model=options.model, llm_backend="none")
+        settings = Config(
+            data_dir=Path(folder), embedding_model=options.model, llm=LlmSettings(backend="none")
+        )
         lore = wire(settings)
         ids = [_saved(number, lore) for number in range(options.incidents)]
         lore.embed_pending()

@@ -24,8 +24,11 @@ class Cost:
     before_mb: float
 
 
-def measured(work: Callable[..., Result], *arguments: Any) -> tuple[Result, Cost]:
-    """The result of `work` in a fresh process, and its cost."""
+def measured(work: Callable[..., Result], *arguments: Any, here: bool = False) -> tuple[Result, Cost]:
+    """The result of `work` in a fresh process, and its cost. here: in this process, whose peak of memory
+    says nothing of the work."""
+    if here:
+        return _cost(work, arguments)
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(max_workers=1, mp_context=context) as pool:
         return pool.submit(_cost, work, arguments).result()

@@ -46,7 +46,7 @@ class Filling:
         with lore.store.transaction(lore.namespace, CAUSE, now) as writer:
             writer.put(self.memories)
             writer.put_links(self.links)
-            writer.put_vectors(lore.sense.model, self.vectors)
+            writer.put_vectors(lore.embeddings.model, self.vectors)
         self.memories, self.links, self.vectors = [], [], {}
 
 

@@ -32,8 +32,8 @@ from lore.distil import commands, entities, sentences
 from lore.distil.base import Role
 from lore.errors import LoreError
 from lore.ranking import statement
-from lore.ranking.claims import sentence
-from lore.transcripts import lore_calls
+from lore.ranking.claims import grammar
+from lore.transcripts import tool_calls
 
 LENGTH = 50_000
 STEP = 4
@@ -57,15 +57,11 @@ BOUNDED: dict[str, int] = {
     "lore.distil.commands": commands.LONGEST_READ,
     "lore.distil.cues": sentences.LONGEST,
     "lore.distil.entities": entities.LONGEST_TEXT,
-    "lore.distil.momentary": sentences.LONGEST,
+    "lore.distil.phrases": sentences.LONGEST,
     "lore.distil.titles": sentences.LONGEST,
-    "lore.distil.wording": sentences.LONGEST,
-    **{
-        f"lore.ranking.claims.{name}": sentence.LONGEST_LINE
-        for name in ("changes", "forms", "nouns", "phrases", "values", "words")
-    },
+    **{f"lore.ranking.claims.{name}": grammar.LONGEST_LINE for name in ("forms", "grammar", "values")},
     "lore.ranking.statement": statement.LONGEST,
-    "lore.transcripts.lore_calls:_NAME": lore_calls.LONGEST_NAME,
+    "lore.transcripts.tool_calls:_NAME": tool_calls.NAME_LIMIT,
 }
 """Modules whose patterns see only texts of so many characters."""
 
@@ -356,7 +352,7 @@ MOST_FOR_FUNCTIONS = 12_500
 """Characters for functions, most of which go through their text with many patterns."""
 INNER = ("lore.distil.phrases", "lore.ranking.claims.")
 """Modules whose functions are given texts of the source, or parts of one sentence."""
-SENTENCES = {module: sentences.LONGEST for module in ("lore.distil.cues", "lore.distil.momentary")}
+SENTENCES = {module: sentences.LONGEST for module in ("lore.distil.cues",)}
 """Modules whose functions see one sentence at a time, and its most characters."""
 ARGUMENTS: dict[Any, Any] = {float: 1.7e9, int: 100, bool: True, "role": "user"}
 

@@ -27,7 +27,7 @@ from bench.disks.work import SYNCHRONOUS, Trace, among, copied, traced, weaken
 from bench.measuring import Bar
 from lore.durable import OWNER_FILE
 from lore.errors import LoreError
-from lore.store.sqlite import SqliteStore
+from lore.store.sqlite.store import SqliteStore
 
 SECTOR = 512
 RECOVERING = 3

@@ -1,12 +1,13 @@
 """How fast is a search, where does its time go, and what does a large store cost to open?
 
-python -m bench.speed [--sizes 1000 10000 100000] [--queries 200] [--json FILE]
+python -m bench.speed [--sizes 1000 10000 100000] [--queries 200] [--model NAME] [--json FILE]
 
 Times are the middle, the slowest twentieth and the slowest hundredth (p50/p95/p99).
 """
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -29,6 +30,7 @@ from lore.text import terms
 from lore.vectors import Vector
 
 BATCH = 500
+MODEL = "gte-small"
 MODEL_TEXTS = 1_000
 COLD = """
 import re, sys, time
@@ -36,8 +38,8 @@ began = time.perf_counter()
 from lore import Query, connect
 lore = connect(sys.argv[1])
 opened = time.perf_counter()
-question = lore.sense.embed_query("warm up the model")
-lore.store.reader("shared").near(question, lore.sense.model, 10, Query(text="x").where)
+question = lore.embeddings.embed_query("warm up the model")
+lore.store.reader("shared").near(question, lore.embeddings.model, 10, Query(text="x").where)
 found = time.perf_counter()
 lore.search(Query(text="a second question about something else"))
 warm = time.perf_counter()
@@ -53,22 +55,22 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for size in options.sizes:
             _say(f"{size:,} memories: filling")
-            row = measure(Path(folder) / f"{size}.db", size, options.queries)
+            row = measure(Path(folder) / f"{size}.db", size, options.queries, options.model)
             rows.append(row)
             print(_line(row), flush=True)
     if options.json:
         options.json.write_text(json.dumps(rows, indent=2) + "\n")
 
 
-def measure(path: Path, size: int, queries: int) -> dict[str, Any]:
+def measure(path: Path, size: int, queries: int, model: str) -> dict[str, Any]:
     """Fill a store of that size and time everything about it."""
-    lore = wire(Config(db_path=path, embedding_model="gte-small"))
+    lore = wire(Config(db_path=path, embedding_model=model))
     corpus = Corpus()
     began = time.perf_counter()
-    texts = fill(lore, corpus, size)
+    texts = fill(lore, corpus, size, model)
     filled = time.perf_counter() - began
     questions = [corpus.question(texts[at * len(texts) // queries]) for at in range(queries)]
-    embedder = open_embedder("gte-small")
+    embedder = open_embedder(model)
     embedder.warm()
     reader = lore.store.reader("shared")
     vectors = [embedder.embed_query(question) for question in questions]
@@ -76,10 +78,10 @@ def measure(path: Path, size: int, queries: int) -> dict[str, Any]:
     row = {
         "memories": size,
         "fill_seconds": filled,
-        "megabytes": lore.store.size_bytes() / 2**20,
+        "megabytes": lore.store.report().size_bytes / 2**20,
         "embedding": _timed(questions[::4], lambda text: embedder.embed([text])),
-        "meaning": _timed(vectors, lambda vector: reader.near(vector, lore.sense.model, 100, Filter())),
-        "words": _timed(questions, lambda text: reader.matching(terms(text), 100, Filter())),
+        "meaning": _timed(vectors, lambda vector: reader.near(vector, lore.embeddings.model, 100, Filter())),
+        "words": _timed(questions, lambda text: reader.matching(terms(text), 100, Filter()).strengths),
         "search": _timed(questions, lambda text: lore.search(Query(text=text))),
         "ranking": _ranking(lore, questions, vectors),
         "scan": _timed(vectors[:5], lambda vector: _scanned(path, vector)),
@@ -90,12 +92,12 @@ def measure(path: Path, size: int, queries: int) -> dict[str, Any]:
         "deep": _timed(questions, lambda text: lore.search(Query(text=text, deep=True))),
     }
     lore.close()
-    return row | _cold(path)
+    return row | _cold(path, model)
 
 
-def fill(lore: Lore, corpus: Corpus, size: int) -> list[str]:
+def fill(lore: Lore, corpus: Corpus, size: int, model: str = MODEL) -> list[str]:
     """Memories through the public verb, vectors shaped like the real model's."""
-    real = open_embedder("gte-small").embed([corpus.text() for _ in range(min(size, MODEL_TEXTS))])
+    real = open_embedder(model).embed([corpus.text() for _ in range(min(size, MODEL_TEXTS))])
     texts = [corpus.text() for _ in range(size)]
     vectors = like(real, size)
     for start in range(0, size, BATCH):
@@ -103,10 +105,10 @@ def fill(lore: Lore, corpus: Corpus, size: int) -> list[str]:
             Draft(content=text, session=str((start + at) % 100))
             for at, text in enumerate(texts[start : start + BATCH])
         ]
-        kept = lore.remember_all(batch)
+        kept = [one.memory for one in lore.remember_all(batch)]
         passages = [Passage(memory.id, memory.content, 0) for memory in kept]
         part = vectors[start : start + BATCH]
-        lore.store.embed(lore.sense.model, dict(zip(passages, part, strict=True)))
+        lore.store.embed(lore.embeddings.model, dict(zip(passages, part, strict=True)))
         if start % 10_000 == 0:
             _say(f"  {start:,}")
     return texts
@@ -133,9 +135,9 @@ def _ranking(lore: Lore, questions: Sequence[str], vectors: Sequence[Vector]) ->
     many = policy_named("lore").candidates
     added = []
     for text, vector in zip(questions, vectors, strict=True):
-        lore.sense.embed_query(text)
-        finding = _taken(lambda of: reader.near(of, lore.sense.model, many, Filter()), vector)
-        finding += _taken(lambda of: reader.matching(terms(of), many, Filter()), text)
+        lore.embeddings.embed_query(text)
+        finding = _taken(lambda of: reader.near(of, lore.embeddings.model, many, Filter()), vector)
+        finding += _taken(lambda of: reader.matching(terms(of), many, Filter()).strengths, text)
         added.append(_taken(lambda of: lore.search(Query(text=of, counted=False)), text) - finding)
     return _spread(added)
 
@@ -150,8 +152,9 @@ def _spread(values: Sequence[float]) -> dict[str, float]:
     return {f"p{part}": float(np.percentile(values, part)) for part in (50, 95, 99)}
 
 
-def _cold(path: Path) -> dict[str, float]:
-    run = subprocess.run([sys.executable, "-c", COLD, str(path)], check=True, capture_output=True, text=True)
+def _cold(path: Path, model: str) -> dict[str, float]:
+    command, env = [sys.executable, "-c", COLD, str(path)], {**os.environ, "LORE_EMBEDDING_MODEL": model}
+    run = subprocess.run(command, check=True, capture_output=True, text=True, env=env)
     opened, first, second, peak, resident = map(float, run.stdout.split())
     return {
         "cold_open_ms": opened * 1000,
@@ -187,6 +190,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sizes", type=int, nargs="+", default=[1_000, 10_000, 100_000])
     parser.add_argument("--queries", type=int, default=200)
+    parser.add_argument("--model", default=MODEL)
     parser.add_argument("--json", type=Path)
     return parser.parse_args()
 

@@ -1,6 +1,6 @@
 """What does each surface cost a model to know, and how long does each tool take?
 
-python -m bench.surfaces [--memories 10000] [--calls 30] [--json FILE]
+python -m bench.surfaces [--memories 10000] [--calls 30] [--model NAME] [--json FILE]
 """
 
 import argparse
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.corpus import Corpus
-from bench.speed import fill
+from bench.speed import MODEL, fill
 from lore import Lore
 from lore.config import Config
 from lore.connecting import wire
@@ -118,9 +118,9 @@ def main() -> None:
     options = _options()
     rows = []
     with tempfile.TemporaryDirectory() as folder:
-        lore = wire(Config(db_path=Path(folder) / "memory.db"))
+        lore = wire(Config(db_path=Path(folder) / "memory.db", embedding_model=options.model))
         corpus = Corpus()
-        scene = Scene(lore, corpus, fill(lore, corpus, options.memories))
+        scene = Scene(lore, corpus, fill(lore, corpus, options.memories, options.model))
         _prepared(scene)
         for name, surface in SURFACES.items():
             paid, whole = tokens(surface, PAID), tokens(surface, None)
@@ -165,6 +165,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--memories", type=int, default=10_000)
     parser.add_argument("--calls", type=int, default=30)
+    parser.add_argument("--model", default=MODEL)
     parser.add_argument("--json", type=Path)
     return parser.parse_args()
 

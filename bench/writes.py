@@ -56,7 +56,9 @@ def main() -> None:
         _prepared(scene)
         lore.embed_pending()
         lore.background.start()
-        print(f"{options.memories:,} memories, model {lore.sense.model}; CPU of the caller, wall, ms p50")
+        print(
+            f"{options.memories:,} memories, model {lore.embeddings.model}; CPU of the caller, wall, ms p50"
+        )
         for surface, names in WRITING.items():
             for name in names:
                 tool = SURFACES[surface].tools[name]

@@ -10,15 +10,15 @@ FOLDER = Path(__file__).parent.parent / "docs" / "surfaces"
 
 def main() -> None:
     for surface in SURFACES.values():
-        page_of(surface).write_text(described(surface), encoding="utf-8")
+        page_of(surface).write_text(page_text(surface), encoding="utf-8")
 
 
 def page_of(surface: Surface) -> Path:
     return FOLDER / f"{surface.name}.md"
 
 
-def described(surface: Surface) -> str:
-    """The page of one surface: what an agent is told, then each tool."""
+def page_text(surface: Surface) -> str:
+    """The page of one surface: the instructions for an agent, then each tool."""
     parts = [
         f"# The {surface.name} dialect",
         "Written by `python -m scripts.describe_surfaces`; do not edit by hand.",
@@ -43,11 +43,11 @@ def _tool(tool: Tool) -> str:
         "may destroy": tool.destructive,
         "may be repeated": tool.idempotent,
     }
-    told = ", ".join(name for name, holds in hints.items() if holds) or "adds or strengthens"
+    effects = ", ".join(name for name, holds in hints.items() if holds) or "adds or strengthens"
     rows = [_row(name, schema, tool) for name, schema in tool.input_schema["properties"].items()]
     table = "\n".join(["| argument | type | default | meaning |", "|---|---|---|---|", *rows])
     answer = ", ".join(f"`{name}`" for name in tool.output_schema["properties"])
-    return f"## `{tool.name}`\n\n{tool.description} ({told})\n\n{table}\n\nAnswers with {answer}."
+    return f"## `{tool.name}`\n\n{tool.description} ({effects})\n\n{table}\n\nAnswers with {answer}."
 
 
 def _row(name: str, schema: dict[str, Any], tool: Tool) -> str:

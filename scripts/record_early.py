@@ -45,19 +45,19 @@ def recorded() -> str:
         TemporaryDirectory() as folder,
         closing(wire(Config(data_dir=Path(folder)), embedder=HashEmbedder())) as lore,
     ):
-        heard = {name: anyio.run(_answers, lore, surface) for name, surface in SURFACES.items()}
+        answers = {name: anyio.run(_answers, lore, surface) for name, surface in SURFACES.items()}
     data = {
         "default": Config().surfaces,
         "versions": VERSIONS,
         "together": TOGETHER,
-        "surfaces": {name: _parts(surface, heard[name]) for name, surface in SURFACES.items()},
-        "answers": {shape: _emptied(heard[name]) for shape, name in SHAPES.items()},
+        "surfaces": {name: _parts(surface, answers[name]) for name, surface in SURFACES.items()},
+        "answers": {shape: _emptied(answers[name]) for shape, name in SHAPES.items()},
     }
     return json.dumps(data, ensure_ascii=False, separators=(",", ":")) + "\n"
 
 
 def _parts(surface: Surface, answers: dict[str, Any]) -> dict[str, Any]:
-    """The parts of the answers that are a surface's own; the eras order the keys of a schema differently."""
+    """The parts of the answers that belong to one surface; the eras order schema keys differently."""
     return {
         "alone": surface.alone,
         "calls": list(surface.names()),
@@ -84,10 +84,10 @@ def _without_parts(body: dict[str, Any]) -> dict[str, Any]:
 
 async def _answers(lore: Lore, surface: Surface) -> dict[str, Any]:
     """The bodies with which a server of this surface answers, by era and method."""
-    return {era: await _heard(lore, surface, era) for era in VERSIONS}
+    return {era: await _bodies(lore, surface, era) for era in VERSIONS}
 
 
-async def _heard(lore: Lore, surface: Surface, era: str) -> dict[str, Any]:
+async def _bodies(lore: Lore, surface: Surface, era: str) -> dict[str, Any]:
     near, far = socketpair()
     bodies: dict[str, Any] = {}
     async with (

@@ -1,6 +1,9 @@
 """Things to test with: a clock, an empty Lore on a real file, and the real parts behind it."""
 
+import os
+import shutil
 import signal
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,29 +17,45 @@ from lore.connecting import wire
 from lore.embed.hashing import HashEmbedder
 from lore.environment import SESSION
 
+MEMORY_FOLDER = Path("/dev/shm")
+"""A file system in memory, where Linux has one: stores of tests need no disk."""
+MEMORY_BYTES = 2 << 30
+"""Free space that a run may need; a container often has 64 MB."""
+
+
+def use_memory_for_temporary_files() -> None:
+    """Workers inherit the variable. Whoever sets TMPDIR or --basetemp decides otherwise."""
+    usable = "TMPDIR" not in os.environ and os.access(MEMORY_FOLDER, os.W_OK | os.X_OK)
+    if usable and shutil.disk_usage(MEMORY_FOLDER).free >= MEMORY_BYTES:
+        os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY_FOLDER)
+
+
+use_memory_for_temporary_files()
+
 PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
-"""How properties are tested: a machine that is busy fails none of them."""
+"""Settings of property tests: no deadline, so that a busy machine fails none of them."""
 settings.register_profile("same", PATIENT, derandomize=True)
 settings.register_profile("hunt", PATIENT, max_examples=1000, print_blob=True)
 settings.load_profile("same")  # every run tries the same examples; --hypothesis-profile=hunt finds new ones
 
 
 @pytest.fixture(autouse=True, scope="session")
-def strangers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Tests leave the conversations of whoever runs them alone, ask no language model of theirs, and stand
-    in nobody's repository."""
+def no_settings_of_the_user(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Tests see no settings and conversations of whoever runs them, ask no language model of theirs, and
+    run in a folder that is in no repository."""
     with pytest.MonkeyPatch.context() as patch:
+        own = [name for name in os.environ if name.startswith("LORE_")]
+        for name in ("ANTHROPIC_API_KEY", *SESSION, *own):
+            patch.delenv(name, raising=False)
         patch.setenv("LORE_INGEST_PAUSED", "yes")
         patch.setenv("LORE_LLM_BACKEND", "none")
-        for name in ("ANTHROPIC_API_KEY", *SESSION):
-            patch.delenv(name, raising=False)
         patch.chdir(tmp_path_factory.mktemp("nowhere"))
         yield
 
 
 @pytest.fixture(autouse=True, scope="session")
 def interruptible() -> None:
-    """Whoever runs the tests behind `&` ignores Ctrl-C, and so would every process that a test starts."""
+    """A shell starts background jobs with Ctrl-C ignored, and the processes of tests would inherit that."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 

@@ -1,8 +1,12 @@
 """The slow commands of bench/ still run: each once, in small."""
 
+import io
 import json
+import os
 import subprocess
 import sys
+from contextlib import redirect_stdout
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -11,23 +15,46 @@ import pytest
 from bench.consolidate import growth
 from bench.retrieval.ablation import ablated
 from bench.retrieval.surfaces import CALLS
+from bench.transcripts import generated
 from lore.ranking.policy import policy_named
 from lore.transcripts.sources import SOURCES
 
 ROOT = Path(__file__).parent.parent
-SECONDS = 550.0
 
 
-def run(*arguments: str) -> str:
+def run(module: str, *arguments: str) -> str:
+    """Run a command of bench/ in this process, which has loaded most of Lore already; its output."""
+    name = module if hasattr(import_module(module), "main") else f"{module}.__main__"
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(io.StringIO()) as shown:
+        patch.setattr(sys, "argv", [module, *arguments])
+        patch.chdir(ROOT)
+        patch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
+        try:
+            code = import_module(name).main()
+        except SystemExit as end:
+            code = end.code
+    assert not code, code
+    return shown.getvalue()
+
+
+def run_process(*arguments: str) -> str:
+    """Run a command of bench/ as users do; its output."""
     command = [sys.executable, "-m", *arguments]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=SECONDS, check=False)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
+def test_every_command_of_bench_is_a_program() -> None:
+    assert run_process("bench.house").startswith("sloc ")
+    for path in (ROOT / "bench").rglob("*.py"):
+        text = path.read_text()
+        assert ("\ndef main()" in text) == ('\nif __name__ == "__main__":\n' in text), path
+
+
 def test_speed_times_a_small_store(tmp_path: Path) -> None:
     report = tmp_path / "speed.json"
-    run("bench.speed", "--sizes", "60", "--queries", "5", "--json", str(report))
+    run("bench.speed", "--sizes", "60", "--queries", "5", "--model", "hash", "--json", str(report))
     [row] = json.loads(report.read_text())
     assert row["memories"] == 60
     assert row["search"]["p50"] > 0
@@ -40,22 +67,35 @@ def test_house_counts_code_imports_and_names_of_a_package(tmp_path: Path) -> Non
         "model.py": "# a comment\n\nPORT = 1\n",
         "store/base.py": "class Store:\n    @abstractmethod\n    def get(self) -> int:\n        'Doc.'\n",
         "engine/__init__.py": "from lore.store import base\n\nclass Lore:\n    def get(self, told): ...\n",
-        "doors/base.py": "import lore.engine\nimport_module('lore.model')\ndef f(a, b, c, d, e, g): 0\n",
+        "doors/base.py": "import lore.engine\nimport_module('lore.model')\ndef f(a, b, c, d, e, g): 0\n"
+        "X = 'lore.model:X'\n",
     }.items():
         (package / name).parent.mkdir(parents=True, exist_ok=True)
         (package / name).write_text(text)
     run("bench.house", "--source", str(package), "--json", str(report))
     figures = json.loads(report.read_text())
-    assert (figures["sloc"], figures["files"], figures["files_under_40_sloc"]) == (10, 5, 5)
+    assert (figures["sloc"], figures["files"], figures["files_under_40_sloc"]) == (11, 5, 5)
     assert (figures["import_depth"], figures["hidden_imports"]) == (3, 1)
     assert (figures["contract_methods"], figures["menu_methods"]) == (1, 1)
     assert (figures["functions_over_5_parameters"], figures["names_told"]) == (1, 1)
+    assert (figures["most_parameters"], figures["computed_imports"]) == (6, 1)
     assert figures["repeated_basenames"] == {"base": 2}
+    assert figures["sloc_by_package"] == {"doors": 4, "engine": 3, "lore": 1, "store": 3}
+
+
+def test_house_counts_what_one_search_and_one_store_run(tmp_path: Path) -> None:
+    report = tmp_path / "walk.json"
+    run("bench.house", "--walk", "--json", str(report))
+    figures = json.loads(report.read_text())
+    assert figures.keys() == {"search, core", "search, all", "store, core", "store, all"}
+    assert all(min(row.values()) > 0 for row in figures.values())
+    assert figures["search, core"]["lines"] < figures["search, all"]["lines"]
+    assert figures["store, core"]["files"] < figures["store, all"]["files"]
 
 
 def test_surfaces_times_the_tools_of_every_surface(tmp_path: Path) -> None:
     report = tmp_path / "surfaces.json"
-    run("bench.surfaces", "--memories", "60", "--calls", "1", "--json", str(report))
+    run("bench.surfaces", "--memories", "60", "--calls", "1", "--model", "hash", "--json", str(report))
     rows = {row["surface"]: row for row in json.loads(report.read_text())}
     assert {"tree", "scored", "graph", "typed", "official"} <= rows.keys()
     assert all(row["tokens"] < row["listed_tokens"] for row in rows.values())
@@ -72,7 +112,7 @@ def test_languages_are_searched_as_well_as_pairs_of_characters_are(tmp_path: Pat
 
 
 def test_killed_writers_lose_nothing() -> None:
-    assert "lost 0, twice 0" in run("bench.kill", "--kills", "2", "--racing", "5", "--cuts", "12")
+    assert "lost 0, twice 0" in run_process("bench.kill", "--kills", "2", "--racing", "5", "--cuts", "12")
 
 
 def test_io_errors_leave_nothing_half_and_no_damaged_index() -> None:
@@ -92,36 +132,37 @@ def test_clients_that_start_at_once_share_one_daemon(tmp_path: Path) -> None:
 
 
 def test_clients_that_work_at_once_lose_nothing(tmp_path: Path) -> None:
-    mixed = clients("mixed", tmp_path / "mixed.json", "--clients", "3", "--calls", "20")
+    mixed = clients("mixed", tmp_path / "mixed.json", "--clients", "2", "--calls", "10")
     assert [(load["acknowledged"], load["lost"], load["failed"]) for load in mixed["load"]] == [
-        (30, 0, 0)
+        (10, 0, 0)
     ] * 2
     [parallel] = mixed["parallel"]
     assert (parallel["acknowledged"], parallel["kept"]) == (50, 50)
 
 
 def test_clients_of_a_killed_daemon_lose_nothing_and_work_on(tmp_path: Path) -> None:
-    kill = clients("kill", tmp_path / "kill.json", "--clients", "3", "--kills", "2")
-    assert (kill["kills"], kill["lost"], kill["twice"], kill["failed"], kill["stuck"]) == (2, 0, 0, 0, 0)
+    kill = clients("kill", tmp_path / "kill.json", "--clients", "2", "--kills", "1")
+    assert (kill["kills"], kill["lost"], kill["twice"], kill["failed"], kill["stuck"]) == (1, 0, 0, 0, 0)
     assert kill["acknowledged"] > 0
     assert kill["doctor"] == "clean"
 
 
-@pytest.mark.parametrize("source", ["synthetic", "dataset"])
-def test_first_import_times_reading_embedding_digesting_and_searches(tmp_path: Path, source: str) -> None:
+def test_first_import_times_reading_embedding_digesting_and_searches(tmp_path: Path) -> None:
     report, turns = tmp_path / "import.json", 30
+    items = [{"id": f"{n}", "text": f"The port is {n}", "group": "g", "session": "s"} for n in range(20)]
+    (tmp_path / "corpus.jsonl").write_text("".join(json.dumps(item) + "\n" for item in items))
+    (tmp_path / "questions.jsonl").write_text("")
     options = ["--turns", str(turns), "--model", "hash", "--interval", "1", "--json", str(report)]
-    if source == "dataset":
-        said = [{"id": f"{n}", "text": f"The port is {n}", "group": "g", "session": "s"} for n in range(20)]
-        (tmp_path / "corpus.jsonl").write_text("".join(json.dumps(one) + "\n" for one in said))
-        (tmp_path / "questions.jsonl").write_text("")
-        options += ["--dataset", str(tmp_path)]
-    run("bench.first_import", "--dry-run", *options)
+    run("bench.first_import", "--dry-run", "--dataset", str(tmp_path), *options)
     figures = json.loads(report.read_text())
     assert (figures["turns"], figures["sessions"]) == (turns, 1)
     assert list(figures["ends"]) == ["reading", "embedding", "digesting"]
-    assert len(figures["searches_ms"]["idle"]) == 60
+    assert len(figures["searches_ms"]["idle"]) >= 60
     assert figures["dry_run_seconds"] > 0
+
+
+def test_generated_transcripts_have_the_wanted_number_of_turns() -> None:
+    assert sum(session.turns for session in generated(30)) == 30
 
 
 def test_ingest_reads_transcripts_once_and_finds_new_lines(tmp_path: Path) -> None:
@@ -190,7 +231,7 @@ def test_corrections_puts_the_newer_statement_first_and_supersedes_nothing_else(
 
 def test_consolidate_times_every_phase_of_three_nights(tmp_path: Path) -> None:
     report = tmp_path / "consolidate.json"
-    run("bench.consolidate", "--sizes", "60", "--sessions", "1", "--json", str(report))
+    run("bench.consolidate", "--sizes", "60", "--sessions", "1", "--here", "--json", str(report))
     figures = json.loads(report.read_text())
     *memories, conversations = figures["rows"]
     assert [row["size"] for row in memories] == [60]
@@ -290,13 +331,26 @@ def test_an_answer_of_a_budget_is_compared_with_whole_items_and_passages(tmp_pat
 def test_weights_are_fitted_on_other_sets_than_they_are_tried_on(tmp_path: Path) -> None:
     folders = [talk_and_passages(tmp_path / name) for name in ("one", "two")]
     shown = run("bench.retrieval.fit", *map(str, folders), "--model", "hash")
-    tried = [line.split()[:2] for line in shown.splitlines()[1:] if "company" in line]
+    tried = [line.split()[:2] for line in shown.splitlines()[1:] if "session_support" in line]
     assert tried == [["one", "own"], ["one", "fitted"], ["two", "own"], ["two", "fitted"]]
 
 
 def test_identifiers_are_counted_through_every_surface() -> None:
     shown = run("bench.identifiers", "--incidents", "12", "--asked", "3", "--read", "2", "--model", "hash")
     assert [line.split()[0] for line in shown.splitlines()[2:]] == list(CALLS)
+
+
+def test_an_ablation_of_rules_shows_the_points_that_a_group_gives(tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    (tmp_path / "facts").mkdir()
+    facts, talk = facts_of_two_pools(tmp_path / "facts"), talk_and_passages(tmp_path)
+    sets = ("--facts", str(facts), "--talk", str(talk))
+    shown = run("bench.ablation", "--groups", "of X", *sets, "--json", str(report))
+    rows = json.loads(report.read_text())
+    assert list(rows) == ["all rules", "claims: the N of X is V"]
+    assert rows["claims: the N of X is V"]["stale"] == rows["all rules"]["stale"] > 0
+    assert rows["claims: the N of X is V"]["fresh"] == 0
+    assert "the N of X" in shown
 
 
 def test_an_ablation_asks_again_without_each_signal(tmp_path: Path) -> None:

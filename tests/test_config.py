@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lore.config import Config, Tuning, load
+from lore.config import Config, LlmSettings, Price, Tuning, load
 from lore.errors import Invalid
 
 
@@ -152,7 +152,7 @@ def test_the_example_files_of_the_systems_that_lore_takes_over_from_load_as_they
 ) -> None:
     config = load(write(tmp_path, text))
     database = Path.home() / ".lore" / "memory.db"
-    assert config == Config(data_dir=tmp_path, db_path=database, llm_backend="anthropic")
+    assert config == Config(data_dir=tmp_path, db_path=database, llm=LlmSettings(backend="anthropic"))
     assert [warning.partition(": ")[2].split(" is not used")[0] for warning in config.warnings] == unused
 
 
@@ -170,7 +170,7 @@ def test_a_claude_section_chooses_anthropic_unless_a_backend_is_named(
     text: str, variable: str, backend: str, tmp_path: Path
 ) -> None:
     env = write(tmp_path, text) | {"ANTHROPIC_API_KEY": "k"}
-    assert load(env | ({"LORE_LLM_BACKEND": variable} if variable else {})).llm_backend == backend
+    assert load(env | ({"LORE_LLM_BACKEND": variable} if variable else {})).llm.backend == backend
 
 
 def test_a_variable_that_looks_like_a_typing_error_is_warned_of_and_any_other_is_not(tmp_path: Path) -> None:
@@ -276,8 +276,11 @@ def test_an_unknown_vector_store_is_refused_with_the_known_ones(tmp_path: Path) 
 
 def test_the_file_may_say_what_language_models_cost(tmp_path: Path) -> None:
     config = load(write(tmp_path, '[llm.prices]\n"gpt-4.1" = [2, 8.0]\nmine = [0.5, 1.5]'))
-    assert config.llm_prices == (("gpt-4.1", 2.0, 8.0), ("mine", 0.5, 1.5))
-    assert load({"LORE_DATA_DIR": str(tmp_path / "else")}).llm_prices == ()
+    assert config.llm.prices == {
+        "gpt-4.1": Price(tokens_in=2.0, tokens_out=8.0),
+        "mine": Price(tokens_in=0.5, tokens_out=1.5),
+    }
+    assert load({"LORE_DATA_DIR": str(tmp_path / "else")}).llm.prices == {}
 
 
 @pytest.mark.parametrize(

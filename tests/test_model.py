@@ -64,7 +64,7 @@ def test_a_filter_is_open_unless_it_asks_for_something(where: Filter, open: bool
 
 
 @pytest.mark.parametrize(
-    ("stored", "hits", "hidden", "meaning", "pending", "notes"),
+    ("stored", "hits", "hidden", "state", "pending", "notes"),
     [
         (None, 1, 0, "ready", 0, ()),
         (0, 0, 0, "ready", 0, (NOTHING_STORED,)),
@@ -86,7 +86,7 @@ def test_an_answer_says_what_the_asker_should_know(
     stored: int | None,
     hits: int,
     hidden: int,
-    meaning: Literal["ready", "warming", "missing"],
+    state: Literal["ready", "warming", "missing"],
     pending: int,
     notes: tuple[str, ...],
 ) -> None:
@@ -95,8 +95,8 @@ def test_an_answer_says_what_the_asker_should_know(
         stored=stored,
         hidden=hidden,
         best_hidden=0.1234,
-        meaning=meaning,
+        embedding_state=state,
         pending=pending,
-        trouble="no model" if meaning == "missing" else "",
+        error="no model" if state == "missing" else "",
     )
     assert answer.notes() == notes

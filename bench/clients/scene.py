@@ -15,7 +15,7 @@ import apsw
 
 from bench.clients.line import Line
 from lore.doors.endpoint import Endpoint
-from lore.doors.starting import asked, start, stop
+from lore.doors.starting import ping, start, stop
 
 SHORT = "/tmp"
 """Where folders have names that are short enough for a socket."""
@@ -72,7 +72,7 @@ class Scene:
 
     def pid(self) -> int:
         """The daemon that answers; 0 if none does."""
-        reply = asked(self.endpoint)
+        reply = ping(self.endpoint)
         return int(reply["pid"]) if reply else 0
 
     def daemons(self) -> set[int]:

@@ -11,12 +11,10 @@ from typing import Any
 import apsw
 
 from lore.errors import LoreError
-from lore.store.sqlite import SqliteStore
+from lore.store.sqlite.store import SqliteStore
 
 UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\b[0-9a-f]{16}\b")
 """An id, or a digest of ids."""
-SECONDS = re.compile(r"\d+\.\d+")
-"""A time or a duration; only in notes, whose other values are whole numbers."""
 ROWS = {
     "memory": """SELECT alias, id, namespace, kind, type, depth, status, importance, score, confidence,
         confidence_count, source, source_type, session, channel, trust, superseded_by, forgotten_at IS NULL,
@@ -26,9 +24,15 @@ ROWS = {
         created_by FROM link ORDER BY alias""",
     "full_text": "SELECT memory, characters, hex(data) FROM full_text ORDER BY memory",
     "bookmark": "SELECT namespace, offset, lines, first, last, state FROM bookmark ORDER BY path",
-    "noted": "SELECT namespace, name, value FROM noted ORDER BY 1, 2",
+    "job": "SELECT namespace, name FROM job ORDER BY 1, 2",
+    "digest_progress": "SELECT namespace, session, turns, until, attempts, error FROM digest_progress",
+    "session_answers": "SELECT namespace, session, answers FROM session_answers",
+    "phase_mark": "SELECT namespace, phase, settings, seen FROM phase_mark ORDER BY 1, 2",
+    "consolidation_run": "SELECT namespace, phases, counts, remarks FROM consolidation_run",
+    "spending": "SELECT day, model, calls, tokens_in, tokens_out FROM spending ORDER BY 1, 2",
     "journal": "SELECT seq, verb, noun, id, reason, before, after FROM journal ORDER BY seq",
 }
+RECORDS = ("job", "digest_progress", "session_answers", "phase_mark", "consolidation_run", "spending")
 IDS = "SELECT id, 'm' || alias FROM memory UNION ALL SELECT id, 'l' || alias FROM link"
 
 
@@ -42,7 +46,7 @@ def contents(path: Path) -> str:
     finally:
         connection.close()
     plain = {table: [[_plain(cell, names) for cell in row] for row in some] for table, some in rows.items()}
-    plain["noted"] = sorted([SECONDS.sub("?", str(cell)) for cell in row] for row in plain["noted"])
+    plain |= {table: sorted(plain[table], key=repr) for table in RECORDS}  # their keys are ids or times
     return hashlib.blake2b(json.dumps(plain).encode(), digest_size=12).hexdigest()
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import apsw
 
-from lore.store.mark import SUFFIX
+from lore.store.sqlite.file_state import SUFFIX
 
 NAME = "observed"
 BASE = apsw.vfs_names()[0]

@@ -10,20 +10,18 @@ from pathlib import Path
 import apsw
 
 from lore import Lore
-from lore.config import Config
+from lore.config import Config, LlmSettings
 from lore.connecting import wire
 from lore.embed.hashing import HashEmbedder
-from lore.engine.consolidation import sleep
+from lore.engine.consolidate.phases import consolidate
 from lore.engine.observe import Subject
 from lore.engine.rate import Rating
 from lore.engine.reflect import Lesson, Reflection
 from lore.engine.relate import Relation
 from lore.engine.split import Part
 from lore.model import Cause, Draft, Filter, Query, Revision, Tie
-from lore.store import opening
-from lore.store.connections import Connections
-from lore.store.full_text import PUT, packed
-from lore.store.migrations import MIGRATIONS
+from lore.store.records import DigestProgress
+from lore.store.sqlite.text_index import PUT_FULL_TEXT, packed
 from lore.transcripts.sources import SOURCES
 
 START = 1_790_000_000.0
@@ -31,15 +29,6 @@ TURNS = 210
 """Of a transcript: more than are kept in one transaction."""
 LOG_BYTES = 4_300_000
 """Of the log of a killed process: more than SQLite leaves there if it can help it."""
-OLD_STEP = "0006"
-OLD_ROW = """
-    INSERT INTO memory SELECT NULL, '{id}', 'shared', 'turn', '', 0, '', 0.5, 5.0, NULL, 0, 'codex',
-        'transcript', 's1', 'example.org/ferry', 0.5, 1.0, 1.0, NULL, NULL, NULL, '', '[]', '{{}}',
-        '', '', '', 'walrus {id}';
-    INSERT INTO trace SELECT alias, 0, 0, NULL, NULL, 0.0, NULL FROM memory WHERE id = '{id}';
-    INSERT INTO journal (at, batch, verb, surface, actor, reason, noun, id, before, after)
-        VALUES (1.0, 'b', 'ingest', '', '', '', 'memory', '{id}', NULL, '{{}}');
-"""
 STAND_IN = "stand_in_for_the_key"
 SECRET = "ghp_" + "a1B2c3D4e5F6" * 3
 """Of the form of a GitHub token."""
@@ -47,7 +36,7 @@ SECRET_TEXTS = {
     "memory": ("title", "summary", "content", "metadata"),
     "link": ("reason",),
     "journal": ("reason", "before", "after"),
-    "noted": ("value",),
+    "digest_progress": ("error",),
 }
 TEXTS = (
     "The deploy key lives in the vault of the harbour office.",
@@ -75,7 +64,7 @@ class Ticking:
 @contextmanager
 def opened(folder: Path, start: float = START + 86_400.0) -> Iterator[Lore]:
     """The store in a folder, with hashed words for meaning and a clock that ticks."""
-    config = Config(data_dir=folder, db_path=folder / "memory.db", llm_backend="none")
+    config = Config(data_dir=folder, db_path=folder / "memory.db", llm=LlmSettings(backend="none"))
     with closing(wire(config, embedder=HashEmbedder(), clock=Ticking(start))) as lore:
         yield lore
 
@@ -96,7 +85,6 @@ def prepare(folder: Path) -> None:
     _fill(folder / "plain", folder / "files")
     _leave_dirty(folder / "plain", folder / "dirty")
     _leave_secrets(folder / "plain", folder / "secrets")
-    _make_old(folder / "old")
 
 
 def _write_files(files: Path) -> None:
@@ -134,10 +122,8 @@ def _fill(folder: Path, files: Path) -> None:
         for text in TEXTS:
             lore.remember(Draft(content=text, embed_now=True))
         lore.link([Tie(source=the(lore, "deploy key"), target=the(lore, "ferry to"), type="near")])
-        lore.graph.introduce(
-            [Subject(name="Pier", type="place", observations=("long", "wooden", "wet", "old"))]
-        )
-        lore.graph.introduce([Subject(name="Boat", type="thing", observations=("red",))])
+        lore.introduce([Subject(name="Pier", type="place", observations=("long", "wooden", "wet", "old"))])
+        lore.introduce([Subject(name="Boat", type="thing", observations=("red",))])
         lore.remember(Draft(content="A thing that is forgotten."))
         lore.forget([the(lore, "that is forgotten")])
         list(lore.ingest(files / "one.jsonl", SOURCES["claude-code"]))
@@ -170,8 +156,8 @@ def _leave_secrets(plain: Path, folder: Path) -> None:
         lore.revise(Revision(id=memory.id, content=f"Deploy tomorrow with {STAND_IN}."), reason=STAND_IN)
         lore.link([Tie(source=memory.id, target=the(lore, "ferry to"), reason=STAND_IN)])
         with lore.store.transaction(lore.namespace, Cause(verb="test"), START) as writer:
-            writer.note("trouble", {"trouble": STAND_IN})
-            writer.put_full_texts({memory.id: f"{'long ' * 1_000}{STAND_IN}"})
+            writer.put_records([DigestProgress(session="s1", error=STAND_IN)])
+            writer.put([], {memory.id: f"{'long ' * 1_000}{STAND_IN}"})
         lore.embed_pending()
     with closing(apsw.Connection(str(folder / "memory.db"))) as connection:
         for table, columns in SECRET_TEXTS.items():
@@ -179,20 +165,10 @@ def _leave_secrets(plain: Path, folder: Path) -> None:
             connection.execute(f"UPDATE {table} SET {texts}")
         connection.execute("UPDATE bookmark SET state = ?", (json.dumps({"call": f"export TOKEN={SECRET}"}),))
         ((alias,),) = connection.execute("SELECT memory FROM full_text").fetchall()
-        connection.execute(PUT, packed(int(str(alias)), f"{'long ' * 1_000}{SECRET}"))
-
-
-def _make_old(folder: Path) -> None:
-    """As an older Lore left it."""
-    folder.mkdir()
-    path = folder / "memory.db"
-    connections = Connections(path)
-    opening.migrate(connections, {name: step for name, step in MIGRATIONS.items() if name < OLD_STEP})
-    connections.close()
-    connection = apsw.Connection(str(path))
-    for number in range(20):
-        connection.execute(OLD_ROW.format(id=f"old{number}"))
-    connection.close()
+        connection.execute(PUT_FULL_TEXT, packed(int(str(alias)), f"{'long ' * 1_000}{SECRET}"))
+    with opened(folder, START + 7200.0) as lore:
+        lore.rebuild()
+        lore.embed_pending()
 
 
 # --- what is done
@@ -213,7 +189,7 @@ class Operation:
 
 
 def _split(lore: Lore, files: Path) -> object:
-    return lore.graph.split("Pier", [Part(name="Wood", type="thing", observations=("wooden", "old"))])
+    return lore.split("Pier", [Part(name="Wood", type="thing", observations=("wooden", "old"))])
 
 
 def _restore_session(lore: Lore, files: Path) -> object:
@@ -236,7 +212,7 @@ def _unlink(lore: Lore, files: Path) -> object:
 
 
 def _relate(lore: Lore, files: Path) -> object:
-    return lore.graph.relate([Relation(source="Pier", target="Boat", type="holds")])
+    return lore.relate([Relation(source="Pier", target="Boat", type="holds")])
 
 
 def _ingest_grown(lore: Lore, files: Path) -> object:
@@ -267,7 +243,6 @@ OPERATIONS = {
         Operation("create and remember", "empty", lambda lore, files: lore.remember(Draft(content="First."))),
         Operation("recover", "dirty", lambda lore, files: None),
         Operation("recover and remember", "dirty", lambda lore, files: lore.remember(Draft(content="Next."))),
-        Operation("migrate", "old", lambda lore, files: None),
         Operation("remember", "plain", lambda lore, files: lore.remember(Draft(content="The gate is shut."))),
         Operation("remember often", "plain", _write_often),
         Operation(
@@ -304,22 +279,22 @@ OPERATIONS = {
         Operation("reflect", "plain", _reflect),
         Operation(
             "observe", "plain",
-            lambda lore, files: lore.graph.observe([Subject(name="Boat", observations=("fast", "small"))]),
+            lambda lore, files: lore.observe([Subject(name="Boat", observations=("fast", "small"))]),
         ),
         Operation("relate", "plain", _relate),
         Operation(
             "retract", "plain",
-            lambda lore, files: lore.graph.retract([Subject(name="Boat", observations=("red",))]),
+            lambda lore, files: lore.retract([Subject(name="Boat", observations=("red",))]),
         ),
         Operation("split", "plain", _split),
-        Operation("adopt", "plain", lambda lore, files: lore.graph.adopt_own(files / "memory.jsonl")),
+        Operation("adopt", "plain", lambda lore, files: lore.import_graph(files / "memory.jsonl")),
         Operation(
             "ingest", "plain",
             lambda lore, files: list(lore.ingest(files / "two.jsonl", SOURCES["claude-code"])),
         ),
         Operation("ingest what has grown", "plain", _ingest_grown),
         Operation("import", "plain", lambda lore, files: list(lore.import_file(files / "notes.md"))),
-        Operation("consolidate", "plain", lambda lore, files: sleep(lore), repeatable=False),
+        Operation("consolidate", "plain", lambda lore, files: consolidate(lore), repeatable=False),
         Operation("search", "plain", lambda lore, files: lore.search(Query(text="ferry"))),
         Operation("read", "plain", lambda lore, files: lore.read(the(lore, "deploy key"))),
         Operation("embed", "plain", _embed),

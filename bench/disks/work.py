@@ -13,8 +13,8 @@ from bench.disks.contents import contents
 from bench.disks.layer import Layer, Record
 from bench.disks.operations import Operation, opened
 from lore import Lore
-from lore.store import connections
-from lore.store.sqlite import SqliteStore
+from lore.store.sqlite import connections
+from lore.store.sqlite.store import SqliteStore
 
 SYNCHRONOUS = ("FULL", "NORMAL", "OFF")
 

@@ -15,7 +15,7 @@ from typing import Any
 from bench.fuzz.chaos import Chaos
 from lore.doors.endpoint import Endpoint
 from lore.doors.envelope import Refused, read
-from lore.doors.starting import asked, stop
+from lore.doors.starting import ping, stop
 from lore.surfaces import SURFACES
 
 AT_ONCE = 24
@@ -82,13 +82,13 @@ class Fuzz:
         self._send(b'{"jsonrpc":"2.0","method":"notifications/initialized"}')
         self._ask("tools/call", {"name": next(iter(SURFACES[self._surface].tools)), "arguments": {}})
         self._drain(0)
-        daemon = asked(self._endpoint)
+        daemon = ping(self._endpoint)
         tools = [(tool.name, tool.input_schema) for tool in SURFACES[self._surface].tools.values()]
         while self.figures.calls < calls:
             self._one(tools)
             self._drain(AT_ONCE - 1)
         self._drain(0)
-        after = asked(self._endpoint)
+        after = ping(self._endpoint)
         if not daemon or not after or daemon["pid"] != after["pid"]:
             self.figures.daemon_ends += 1
         return self.figures
@@ -186,8 +186,10 @@ class Fuzz:
 
     def close(self) -> None:
         assert self._relay.stdin
+        assert self._relay.stdout
         self._relay.stdin.close()
         self._relay.wait(ANSWER_SECONDS)
+        self._relay.stdout.close()
         stop(self._endpoint)
 
 

@@ -115,7 +115,7 @@ def _written(kind: str, folder: Path, chaos: Chaos, count: int, lore: Lore) -> C
     source = SOURCES[kind]
     path = folder / "home" / source.folder / source.below / "p" / "chats" / _name(source)
     path.parent.mkdir(parents=True)
-    if source.beside:
+    if source.log_suffix:
         _database(kind, path, chaos, count)
     else:
         sample = _sample(kind)
@@ -124,7 +124,7 @@ def _written(kind: str, folder: Path, chaos: Chaos, count: int, lore: Lore) -> C
 
 
 def _name(source: Source) -> str:
-    return source.called[0].replace("*", "session-1")
+    return source.file_names[0].replace("*", "session-1")
 
 
 def _sample(kind: str) -> Sequence[bytes]:

@@ -29,7 +29,7 @@ from bench.retrieval.data import Group, load
 from bench.retrieval.keeping import Kept, add_options, folder_of, keep
 from bench.retrieval.metrics import DEPTHS, Scores, difference, judged, macro, means
 from bench.retrieval.surfaces import CALLS
-from lore.engine.consolidation import sleep
+from lore.engine.consolidate.phases import consolidate
 
 OURS = "lore"
 SHOWN = (
@@ -51,49 +51,49 @@ TUNED_GROUPS = 6
 
 
 def main() -> None:
-    asked = _options()
-    groups = load(asked.dataset, asked.limit)
-    partial = ablated(asked.policy) if asked.ablate else {}
+    options = _options()
+    groups = load(options.dataset, options.limit)
+    partial = ablated(options.policy) if options.ablate else {}
     rows: list[dict[str, Any]] = []
     sizes: dict[str, Any] = {}
     with tempfile.TemporaryDirectory(prefix="lore-bench-") as scratch:
         for number, group in enumerate(groups):
-            folder = folder_of(number, asked.dataset, asked, scratch)
+            folder = folder_of(number, options.dataset, options, scratch)
             _tell(f"{number + 1}/{len(groups)} {group.name}: {len(group.items):,} items are kept")
-            kept = keep(group, folder, asked.model, partial, asked.reference)
+            kept = keep(group, folder, options.model, partial, options.reference)
             sizes[group.name] = _size(group, kept, folder)
-            if asked.surface or asked.night:
+            if options.surface or options.night:
                 kept = kept.copied(Path(scratch) / f"copy-{number:03}")
-            if asked.night:
-                sleep(kept.lore)
-            rows += _asked(group, kept, asked, list(partial), tuned=number < TUNED_GROUPS)
+            if options.night:
+                consolidate(kept.lore)
+            rows += _asked(group, kept, options, list(partial), tuned=number < TUNED_GROUPS)
             kept.lore.close()
     _tell("")
-    way = asked.surface or asked.policy
-    report = {"dataset": asked.dataset.name, "policy": way, "deep": asked.deep, "model": asked.model}
+    way = options.surface or options.policy
+    report = {"dataset": options.dataset.name, "policy": way, "deep": options.deep, "model": options.model}
     report |= {"groups": sizes, "questions": rows}
-    if asked.json:
-        asked.json.write_text(json.dumps(report), encoding="utf-8")
-    _show(report, asked)
+    if options.json:
+        options.json.write_text(json.dumps(report), encoding="utf-8")
+    _show(report, options)
 
 
 def _asked(
-    group: Group, kept: Kept, asked: argparse.Namespace, partial: Sequence[str], tuned: bool
+    group: Group, kept: Kept, options: argparse.Namespace, partial: Sequence[str], tuned: bool
 ) -> list[dict[str, Any]]:
     items = {item.id: item for item in group.items}
-    others = None if asked.alone else Baselines(group, asked.model)
+    others = None if options.alone else Baselines(group, options.model)
     rows = []
     latest_first = sorted(group.questions, key=lambda question: -(question.max_seq or 0))
-    for number, question in enumerate(latest_first if asked.surface else group.questions):
+    for number, question in enumerate(latest_first if options.surface else group.questions):
         if number % 20 == 0:
             _tell(f"{group.name}: {number:,} of {len(group.questions):,} questions")
-        if asked.surface:
-            ranked, taken = kept.ranked_by(asked.surface, question)
+        if options.surface:
+            ranked, taken = kept.ranked_by(options.surface, question)
         else:
-            ranked, taken = kept.ranked(question, asked.policy, asked.deep)
+            ranked, taken = kept.ranked(question, options.policy, options.deep)
         rankings = {OURS: ranked} | (others.ranked(question) if others else {})
-        rankings |= {name: kept.ranked(question, name, asked.deep)[0] for name in partial}
-        scores = {name: judged(question, found, items, asked.k) for name, found in rankings.items()}
+        rankings |= {name: kept.ranked(question, name, options.deep)[0] for name in partial}
+        scores = {name: judged(question, found, items, options.k) for name, found in rankings.items()}
         rows.append({"id": question.id, "type": question.type, "tuned": tuned, "ms": taken, "scores": scores})
     return rows
 
@@ -103,7 +103,7 @@ def _size(group: Group, kept: Kept, folder: Path) -> dict[str, float]:
     return {"items": len(group.items), "bytes": size, "seconds": kept.seconds}
 
 
-def _show(report: Mapping[str, Any], asked: argparse.Namespace) -> None:
+def _show(report: Mapping[str, Any], options: argparse.Namespace) -> None:
     rows = report["questions"]
     taken = [row["ms"] for row in rows]
     sizes = list(report["groups"].values())
@@ -120,16 +120,16 @@ def _show(report: Mapping[str, Any], asked: argparse.Namespace) -> None:
         if part and (name == "all" or len(part) < len(rows)):
             _table(name, part)
     _by_type(rows)
-    if asked.baseline:
+    if options.baseline:
         _compare(
             rows,
-            json.loads(asked.baseline.read_text())["questions"],
-            f"{asked.baseline.name}",
+            json.loads(options.baseline.read_text())["questions"],
+            f"{options.baseline.name}",
             OURS,
-            asked.seed,
+            options.seed,
         )
     for other in [name for name in rows[0]["scores"] if name != OURS]:
-        _compare(rows, rows, other, other, asked.seed)
+        _compare(rows, rows, other, other, options.seed)
 
 
 def _scores(rows: Iterable[Mapping[str, Any]], system: str) -> list[Scores]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lore.transcripts.words import moment
+from lore.transcripts.fields import timestamp
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +88,7 @@ def _question(row: dict[str, Any]) -> Question:
         evidence=frozenset(row["evidence_ids"]),
         stale=frozenset(row.get("stale_ids") or ()),
         max_seq=row.get("max_seq"),
-        time=moment(row.get("time")),
+        time=timestamp(row.get("time")),
         answer=str(row.get("answer") or ""),
     )
 

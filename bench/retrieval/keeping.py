@@ -12,7 +12,7 @@ from pathlib import Path
 from bench.retrieval.data import Group, Item, Question
 from bench.retrieval.surfaces import ask
 from lore import Filter, Lore, Memory, Query
-from lore.config import Config
+from lore.config import Config, LlmSettings
 from lore.connecting import wire
 from lore.model import Hit
 from lore.ranking.policy import Policy
@@ -143,7 +143,9 @@ def keep(
         folder.mkdir()
     clock = Calendar()
     ranking = "reference" if reference else "lore"
-    settings = Config(data_dir=folder, embedding_model=model, llm_backend="none", ranking=ranking)
+    settings = Config(
+        data_dir=folder, embedding_model=model, llm=LlmSettings(backend="none"), ranking=ranking
+    )
     lore = wire(settings, clock=clock)
     lore = replace(lore, policies={**lore.policies, **policies})
     by_session: dict[str, list[Item]] = defaultdict(list)

@@ -52,5 +52,5 @@ def _id_of(id: str | int, lore: Lore) -> str:
     """The graph's tools answer with numbers."""
     if isinstance(id, str):
         return id
-    memory = lore.graph.known_as(id)
+    memory = lore.by_alias("memory", id)
     return "" if memory is None else memory.id

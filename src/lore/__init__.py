@@ -1,8 +1,7 @@
 """Lore: long-term memory for AI agents. These are the public names."""
 
-from importlib import import_module
-
 from lore.environment import switch_off_telemetry
+from lore.lazy import load
 
 TYPE_CHECKING = False  # what type checkers take for true; the module that has it is not light
 if TYPE_CHECKING:
@@ -43,4 +42,4 @@ def __getattr__(name: str) -> object:
     """Load a public name when it is first used: `import lore` alone costs nothing."""
     if name not in _HOMES:
         raise AttributeError(f"module 'lore' has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+    return load(f"{_HOMES[name]}:{name}")

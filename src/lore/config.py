@@ -1,4 +1,9 @@
-"""Settings: defaults, the file, the environment, flags; the last word wins."""
+"""Settings: defaults, then the file, then the environment, then flags; the last one wins.
+
+A setting is one field of a class below. Its name in the environment is LORE_ and the field's name in
+capitals; its name in the file is the field's name, or the `key` of the field, in a section. Fields of
+`LlmSettings` are in the section `llm` and have names with `llm_`.
+"""
 
 import math
 import tomllib
@@ -17,16 +22,22 @@ FILE_NAME = "config.toml"
 DATABASE_NAME = "memory.db"
 IGNORE_LIST = "ignore"
 NAMESPACE_LIMIT = 100
+"""Characters of a namespace."""
+
+
+def _setting(default: Any, key: str = "", *, name: str = "") -> Any:
+    """A field that is the daemon's, not a client's. key: its name in the file. name: its name elsewhere."""
+    return field(default=default, metadata={"key": key, "name": name, "daemon": True})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tuning:
-    """The numbers of the dialects that a user may set; the defaults are the dialects' own.
+    """Numbers of the dialects that a user may set; the defaults are the dialects' own.
 
-    answer_tokens: the most that one answer to an agent holds, twice as much if it asks by ids; 0: no limit.
-    auto_link_k 0: no links without being asked. suggest_interval_hours 0: no sweeps. import_roots: the
-    folders, comma-separated, from which a tool may import files. ranking: `lore` (one evidence for all
-    dialects) or `reference` (the formulas that they publish).
+    answer_tokens: limit of one answer to an agent, doubled for requests by ids; 0: no limit. auto_link_k 0:
+    no automatic links. suggest_interval_hours 0: no sweeps. import_roots: folders, comma-separated, from
+    which a tool may import files. ranking: `lore` (one evidence for all dialects) or `reference` (the
+    formulas that the dialects publish).
     """
 
     ranking: str = "lore"
@@ -61,70 +72,92 @@ class Tuning:
     suggest_interval_hours: float = 12.0
     suggest_ttl_days: float = 30.0
     suggest_poll_seconds: float = 300.0
-    vector_store: str = "builtin"
+    vector_store: str = _setting("builtin")
     import_roots: str = "~"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConsolidationSettings(Tuning):
-    """How Lore consolidates, and which language model helps it, if any.
+class Price:
+    """Dollars for a million tokens."""
 
-    consolidation_interval: seconds between two runs; 0: only when asked. idle_sessions: so many conversations
-    to digest do not wait that long; 0: they do. idle_threshold: for how many seconds a conversation must have
-    been quiet. max_turns_per_extraction, max_chars_per_extraction: of how much of a conversation a language
-    model is asked at once; with its answer, the default takes about 8,000 tokens. merge_threshold,
-    similarity_threshold: how alike two roots are to become one, or to be linked. edge_decay_days: in how many
-    days without use a link loses a twentieth of its weight; 0: never. prune:
-    whether faded memories may go, unused ones after twice prune_age_days, others after three times as long.
-    llm_backend: the kind of language model; empty: none. llm_daily_tokens, llm_daily_dollars: what a day may
-    take; 0: without limit. llm_prices: of models by name, in dollars for a million tokens in and out.
+    tokens_in: float
+    tokens_out: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LlmSettings:
+    """The language model that helps with consolidation, if any.
+
+    backend: its kind; empty: none. daily_tokens, daily_dollars: limits of a day; 0: no limit. prices: by name
+    of the model.
     """
 
-    consolidation_interval: float = 7200.0
-    idle_sessions: int = 5
-    idle_threshold: float = 300.0
-    max_turns_per_extraction: int = 200
-    max_chars_per_extraction: int = 12_000
-    merge_threshold: float = 0.85
-    similarity_threshold: float = 0.8
-    edge_decay_days: float = 7.0
-    prune: bool = False
-    prune_age_days: float = 30.0
-    min_relevance_prune: float = 0.02
-    llm_backend: str = ""
-    llm_base_url: str = ""
-    api_key_env: str = "ANTHROPIC_API_KEY"
-    extraction_model: str = "claude-sonnet-4-20250514"
-    compression_model: str = "claude-haiku-4-5-20251001"
-    llm_timeout_secs: float = 120.0
-    llm_max_concurrency: int = 4
-    llm_daily_tokens: int = 0
-    llm_daily_dollars: float = 1.0
-    llm_command: str = "claude -p --output-format json"
-    llm_prices: tuple[tuple[str, float, float], ...] = ()
+    backend: str = ""
+    base_url: str = ""
+    api_key_env: str = _setting("ANTHROPIC_API_KEY", name="api_key_env")
+    extraction_model: str = _setting("claude-sonnet-4-20250514", name="extraction_model")
+    compression_model: str = _setting("claude-haiku-4-5-20251001", name="compression_model")
+    timeout_secs: float = 120.0
+    max_concurrency: int = 4
+    daily_tokens: int = 0
+    daily_dollars: float = 1.0
+    command: str = "claude -p --output-format json"
+    prices: Mapping[str, Price] = field(default_factory=dict)
+
+    def model(self, role: str) -> str:
+        """The name of the model for prompts of this role: `extraction` or `compression`."""
+        return self.extraction_model if role == "extraction" else self.compression_model
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsolidationSettings(Tuning):
+    """How Lore consolidates.
+
+    consolidation_interval: seconds between two runs; 0: only on request. idle_sessions: number of sessions to
+    digest that do not wait that long; 0: they do. idle_threshold: seconds for which a session must have been
+    quiet. max_turns_per_extraction, max_chars_per_extraction: size of the part of a session in one prompt;
+    with the reply, the default takes about 8,000 tokens. merge_threshold, similarity_threshold: likeness of
+    two roots that are merged, or linked. edge_decay_days: days without use after which a link loses a
+    twentieth of its weight; 0: never. prune: whether faded memories may go, unused ones after twice
+    prune_age_days, others after three times as long.
+    """
+
+    consolidation_interval: float = _setting(7200.0, "consolidation.interval_secs")
+    idle_sessions: int = _setting(5, "consolidation.idle_sessions")
+    idle_threshold: float = _setting(300.0, "consolidation.idle_threshold_secs")
+    max_turns_per_extraction: int = _setting(200, "consolidation.max_turns_per_extraction")
+    max_chars_per_extraction: int = _setting(12_000, "consolidation.max_chars_per_extraction")
+    merge_threshold: float = _setting(0.85, "consolidation.merge_threshold")
+    similarity_threshold: float = _setting(0.8, "consolidation.similarity_threshold")
+    edge_decay_days: float = _setting(7.0, "consolidation.edge_decay_days")
+    prune: bool = _setting(False, "consolidation.prune")
+    prune_age_days: float = _setting(30.0, "consolidation.prune_age_days")
+    min_relevance_prune: float = _setting(0.02, "consolidation.min_relevance_prune")
+    llm: LlmSettings = field(default_factory=LlmSettings)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config(ConsolidationSettings):
-    """Every setting. A field `x` is `x` in the file and `LORE_X` in the environment.
+    """Every setting.
 
-    idle_minutes: after so many without a question the daemon dozes. request_seconds: limit of one call of an
-    agent; 0: none. ingest_sources: whose transcripts it reads, comma-separated. ingest_paused: none for now.
-    ingest_poll_seconds: how often it looks unasked.
-    warnings: names in the file or the environment that Lore ignores, one sentence each; not a setting.
+    idle_minutes: minutes without use after which a daemon that a client started exits, and any other frees
+    memory. request_seconds: limit of one call of an agent; 0: no limit. ingest_sources: clients whose
+    transcripts are read, comma-separated. ingest_paused: no transcripts are read. ingest_poll_seconds:
+    longest time between two looks at the transcripts. warnings: names in the file or the environment that
+    Lore ignores, one sentence each; not a setting.
     """
 
     data_dir: Path = Path("~/.lore")
-    db_path: Path | None = None
+    db_path: Path | None = field(default=None, metadata={"key": "database.path"})
     memory_file_path: Path | None = None
     namespace: str = SHARED
     surfaces: str = "tree"
-    embedding_model: str = "gte-small"
-    idle_minutes: float = 10.0
+    embedding_model: str = _setting("gte-small")
+    idle_minutes: float = _setting(10.0)
     request_seconds: float = 50.0
-    ingest_sources: str = "all"
-    ingest_paused: bool = False
-    ingest_poll_seconds: float = 30.0
+    ingest_sources: str = _setting("all", "ingestion.sources")
+    ingest_paused: bool = _setting(False, "ingestion.paused")
+    ingest_poll_seconds: float = _setting(30.0, "ingestion.poll_interval_secs")
     warnings: tuple[str, ...] = field(default=(), compare=False)
 
     @property
@@ -133,63 +166,44 @@ class Config(ConsolidationSettings):
         return self.db_path if self.db_path is not None else self.data_dir / DATABASE_NAME
 
 
-FILE_KEYS: Mapping[str, str] = {
-    "database.path": "db_path",
-    "ingestion.sources": "ingest_sources",
-    "ingestion.paused": "ingest_paused",
-    "ingestion.poll_interval_secs": "ingest_poll_seconds",
-    "ingestion.claude_model": "extraction_model",
-    "consolidation.interval_secs": "consolidation_interval",
-    "consolidation.idle_threshold_secs": "idle_threshold",
-    **{
-        f"consolidation.{name}": name
-        for name in (
-            "idle_sessions",
-            "max_turns_per_extraction",
-            "max_chars_per_extraction",
-            "merge_threshold",
-            "similarity_threshold",
-            "edge_decay_days",
-            "prune",
-            "prune_age_days",
-            "min_relevance_prune",
-        )
-    },
-    **{
-        f"{section}.{name}": name
-        for section in ("claude", "llm")
-        for name in ("api_key_env", "extraction_model", "compression_model")
-    },
-    **{
-        f"llm.{name}": f"llm_{name}"
-        for name in (
-            "backend",
-            "base_url",
-            "timeout_secs",
-            "max_concurrency",
-            "daily_tokens",
-            "daily_dollars",
-            "command",
-            "prices",
-        )
-    },
+class _Setting(NamedTuple):
+    """key: in the file. default: its type is the setting's. daemon: whether it is the daemon's own. llm: the
+    field of `LlmSettings`; empty for a field of `Config`."""
+
+    key: str
+    default: Any
+    daemon: bool
+    llm: str = ""
+
+
+SETTINGS: Mapping[str, _Setting] = {
+    one.name: _Setting(one.metadata.get("key") or one.name, one.default, one.metadata.get("daemon", False))
+    for one in fields(Config)
+    if one.name not in ("llm", "warnings")
+} | {
+    one.metadata.get("name") or f"llm_{one.name}": _Setting(f"llm.{one.name}", one.default, True, one.name)
+    for one in fields(LlmSettings)
 }
-"""Keys that have another name in the file; all others are called as the field."""
 ALIASES: Mapping[str, str] = {"w_memory": "w_score"}
-"""Second names, in the file and in the environment; where both are given, the field's own name counts."""
+"""Second names, in the file and in the environment; a value under the setting's own name comes first."""
+FILE_KEYS: Mapping[str, str] = {
+    **{setting.key: name for name, setting in SETTINGS.items()},
+    "ingestion.claude_model": "extraction_model",
+    **{f"claude.{name}": name for name in ("api_key_env", "extraction_model", "compression_model")},
+}
+"""Key in the file -> the setting. The setting's own name is a key as well."""
 OTHER_NAMES: Mapping[str, str] = {name.lower(): name for name in BORROWED}
-"""Fields whose variable has no prefix."""
+"""Settings whose variable has no prefix."""
 PATHS = frozenset({"data_dir", "db_path", "memory_file_path"})
 TABLES = frozenset({"llm.prices"})
-"""Keys whose value is a table of names that a user gives."""
+"""Keys whose value is a table of names that a user chooses."""
 VECTOR_STORES = ("builtin", "lancedb", "chroma")
 RANKINGS = ("lore", "reference")
 CHOICES: Mapping[str, tuple[str, ...]] = {"vector_store": VECTOR_STORES, "ranking": RANKINGS}
-SETTINGS = frozenset(one.name for one in fields(Config)) - {"warnings"}
 VARIABLES: Mapping[str, str] = {f"{PREFIX}{name.upper()}": name for name in (*SETTINGS, *ALIASES)} | {
     variable: name for name, variable in OTHER_NAMES.items()
 }
-"""Environment variable -> the setting it gives."""
+"""Environment variable -> the setting."""
 _REMOTE = "is not used yet: this Lore does not synchronise with a server"
 UNUSED: Mapping[str, str] = {
     "ingestion.batch_size": "is not used: Lore reads every turn as it comes;"
@@ -202,37 +216,48 @@ UNUSED: Mapping[str, str] = {
 REPLACED_MODELS: Mapping[str, str] = {"all-minilm-l6-v2": "gte-small"}
 """Embedding models that configurations of other systems name -> the one that takes their place."""
 LIKE_A_KEY, LIKE_A_VARIABLE = 0.6, 0.85
-"""How similar (0 to 1) a name must be to a known one to be taken for a typing error."""
+"""Likeness (0 to 1) to an existing name from which an unknown name counts as a typing error."""
 
 
-class _Given(NamedTuple):
-    """A value, and the name under which the user gave it."""
+class _Value(NamedTuple):
+    """A value, and the name under which the user set it."""
 
     name: str
     value: Any
 
 
 def load(env: Mapping[str, str] | None = None, **flags: Any) -> Config:
-    """The settings in force. A flag that is None was not given.
+    """The settings in force. A flag that is None is not set.
 
-    Invalid names a wrong value, where it was given and what would be right. A name that Lore does not know
-    is ignored, and `warnings` says so.
+    Invalid names a wrong value, its place and the right values. An unknown name is ignored, with a sentence
+    in `warnings`.
     """
     env = variables() if env is None else env
-    given = {name: _Given(name, value) for name, value in flags.items() if value is not None}
-    if unknown := given.keys() - SETTINGS:
+    from_flags = {name: _Value(name, value) for name, value in flags.items() if value is not None}
+    if unknown := from_flags.keys() - SETTINGS.keys():
         raise Invalid(f"unknown settings in flags: {listed(unknown)}; known: {listed(SETTINGS)}")
-    told = _by_field({key: _Given(name, env[name]) for name, key in VARIABLES.items() if env.get(name)})
-    folder = _path(*(told | given).get("data_dir", _Given("data_dir", Config().data_dir)))
-    written, warnings = _file(folder / FILE_NAME)
-    config = replace(Config(), data_dir=folder, warnings=(*warnings, *_mistyped(env)))
-    for values in (written, told, given):
-        config = replace(config, **{name: _value(name, *value) for name, value in values.items()})
-    return _with_a_known_model(config)
+    from_env = _by_name({key: _Value(name, env[name]) for name, key in VARIABLES.items() if env.get(name)})
+    folder = _path(*(from_env | from_flags).get("data_dir", _Value("data_dir", Config().data_dir)))
+    from_file, warnings = _file(folder / FILE_NAME)
+    values: dict[str, Any] = {"data_dir": folder}
+    for source in (from_file, from_env, from_flags):
+        values |= {name: _checked(name, *value) for name, value in source.items()}
+    llm = {field: values.pop(name) for name, (*_, field) in SETTINGS.items() if field and name in values}
+    warnings += _mistyped(env)
+    return _with_existing_model(Config(**values, llm=LlmSettings(**llm), warnings=tuple(warnings)))
 
 
-def _file(path: Path) -> tuple[dict[str, _Given], list[str]]:
-    """The settings in the file, and what it says that is ignored."""
+def of_daemon(env: Mapping[str, str]) -> dict[str, str]:
+    """The variables that are a daemon's own; all others belong to a client and come with its handshake."""
+    return {
+        name: value
+        for name, value in env.items()
+        if name in VARIABLES and VARIABLES[name] in SETTINGS and SETTINGS[VARIABLES[name]].daemon
+    }
+
+
+def _file(path: Path) -> tuple[dict[str, _Value], list[str]]:
+    """The settings in the file, and warnings about names that are ignored."""
     try:
         tree = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -241,40 +266,38 @@ def _file(path: Path) -> tuple[dict[str, _Given], list[str]]:
         raise Invalid(
             f"{path} cannot be read as settings: {error}. Correct this, or move the file away"
         ) from error
-    values: dict[str, _Given] = {}
+    values: dict[str, _Value] = {}
     warnings = []
-    chosen: _Given | None = None
+    chosen: _Value | None = None
     for key, value in _flat(tree, "").items():
         name = FILE_KEYS.get(key, key)
         if key in UNUSED:
             warnings.append(f"{path}: {key} {UNUSED[key]}")
         elif name not in SETTINGS and name not in ALIASES:
-            known = (SETTINGS - set(FILE_KEYS.values())) | FILE_KEYS.keys() | ALIASES.keys()
-            warnings.append(
-                f"{path}: unknown setting {key} is ignored{_did_you_mean(key, known, LIKE_A_KEY)}"
-            )
+            hint = _did_you_mean(key, [*FILE_KEYS, *ALIASES], LIKE_A_KEY)
+            warnings.append(f"{path}: unknown setting {key} is ignored{hint}")
         else:
-            values[name] = _Given(f"{path}: {key}", _beside(path, value) if name in PATHS else value)
+            values[name] = _Value(f"{path}: {key}", _beside(path, value) if name in PATHS else value)
             if key.startswith("claude."):
-                chosen = _Given(f"{path}: [claude]", "anthropic")
+                chosen = _Value(f"{path}: [claude]", "anthropic")
     if chosen is not None:
         values.setdefault("llm_backend", chosen)
-    return _by_field(values), warnings
+    return _by_name(values), warnings
 
 
 def _mistyped(env: Mapping[str, str]) -> list[str]:
-    """Variables that are called almost like one of Lore's; any others may be another program's."""
+    """Warnings about variables with almost the name of a setting; others may be another program's."""
     unknown = sorted(name for name in env if name.startswith(PREFIX) and name not in VARIABLES)
     hints = {name: _did_you_mean(name, VARIABLES, LIKE_A_VARIABLE) for name in unknown}
     return [f"unknown variable {name} is ignored{hint}" for name, hint in hints.items() if hint]
 
 
-def _did_you_mean(name: str, known: Iterable[str], least: float) -> str:
-    nearest = get_close_matches(name, list(known), 1, least)
+def _did_you_mean(name: str, names: Iterable[str], least: float) -> str:
+    nearest = get_close_matches(name, list(names), 1, least)
     return f"; did you mean {nearest[0]}?" if nearest else ""
 
 
-def _with_a_known_model(config: Config) -> Config:
+def _with_existing_model(config: Config) -> Config:
     name = config.embedding_model
     instead = REPLACED_MODELS.get(name.rpartition("/")[2].lower())
     if instead is None:
@@ -284,13 +307,13 @@ def _with_a_known_model(config: Config) -> Config:
 
 
 def _beside(file: Path, value: Any) -> Any:
-    """A path in the file begins where the file is, wherever the process was started."""
+    """A relative path in the file starts at the folder of the file."""
     relative = isinstance(value, str) and value and not value.startswith("~")
     return str(file.parent / value) if relative else value
 
 
-def _by_field(values: Mapping[str, _Given]) -> dict[str, _Given]:
-    """The same values under the fields' own names."""
+def _by_name(values: Mapping[str, _Value]) -> dict[str, _Value]:
+    """The same values under the settings' own names."""
     aliased = {ALIASES[key]: value for key, value in values.items() if key in ALIASES}
     return aliased | {key: value for key, value in values.items() if key not in ALIASES}
 
@@ -303,13 +326,13 @@ def _flat(tree: Mapping[str, Any], prefix: str) -> dict[str, Any]:
     return flat
 
 
-def _value(setting: str, name: str, value: Any) -> Any:
-    """The value as this setting's type. name: what the user calls it, for the error."""
+def _checked(setting: str, name: str, value: Any) -> Any:
+    """The value as this setting's type. name: the user's name for it, for the error."""
     if setting in PATHS:
         return _path(name, value)
     if setting == "llm_prices":
         return _prices(name, value)
-    wanted = type(getattr(Config(), setting))
+    wanted = type(SETTINGS[setting].default)
     if wanted is bool:
         return _yes_or_no(name, value)
     if wanted in (int, float):
@@ -323,24 +346,24 @@ def _value(setting: str, name: str, value: Any) -> Any:
     return value
 
 
-def _prices(name: str, value: Any) -> tuple[tuple[str, float, float], ...]:
+def _prices(name: str, value: Any) -> dict[str, Price]:
     if not isinstance(value, dict) or not all(isinstance(pair, list) for pair in value.values()):
         raise Invalid(f'{name} must be a table like "my-model" = [0.5, 1.5] in the file, not {value!r}')
-    prices = []
+    prices = {}
     for model, pair in value.items():
         if len(pair) != 2:
             raise Invalid(f"{name}: {model!r} needs two numbers, for tokens in and out, not {pair!r}")
         read, written = (float(_number(f"{name} of {model!r}", price, float)) for price in pair)
-        prices.append((model, read, written))
-    return tuple(prices)
+        prices[model] = Price(tokens_in=read, tokens_out=written)
+    return prices
 
 
 def _yes_or_no(name: str, value: Any) -> bool:
     """In the file true and false, in the environment also yes and no, 1 and 0."""
-    said = str(value).lower() if isinstance(value, bool | str) else ""
-    if said in ("true", "yes", "1"):
+    text = str(value).lower() if isinstance(value, bool | str) else ""
+    if text in ("true", "yes", "1"):
         return True
-    if said in ("false", "no", "0"):
+    if text in ("false", "no", "0"):
         return False
     raise Invalid(f"{name} must be true or false, not {value!r}")
 

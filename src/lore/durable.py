@@ -1,24 +1,29 @@
-"""durable: folders and small files that are still there after a power cut."""
+"""durable: files that are replaced whole, and folders and files that survive a power cut."""
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 OWNER_FILE, OWNER_FOLDER = 0o600, 0o700
 
 
 def sync_folder(folder: Path) -> None:
-    """Have the names of new, renamed and removed files in a folder on disk. Windows does so by itself."""
+    """Flush the names of new, renamed and removed files in a folder to disk. Windows does so by itself."""
     if os.name != "nt":
-        _sync(folder)
+        sync_file(folder)
 
 
 def sync_file(path: Path) -> None:
-    """Have the content of a closed file on disk, whoever wrote it."""
-    _sync(path)
+    """Flush the content of a closed file to disk."""
+    file = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder and its missing parents, for their owner only, and sync the names of the new ones."""
+    """Create a folder and its missing parents, for their owner only, and flush the new names to disk."""
     if folder.is_dir():
         return
     make_folder(folder.parent)
@@ -26,26 +31,28 @@ def make_folder(folder: Path) -> None:
     sync_folder(folder.parent)
 
 
-def write_durably(path: Path, text: str) -> None:
-    """Put a file in place whole, for its owner only; content and name are on disk when this returns."""
-    draft = path.with_name(f"{path.name}.{os.getpid()}")
+def write_whole(path: str | Path, text: str, *, sync: bool = False) -> None:
+    """Replace a file by this text, for its owner only; readers see the old or the new file, never a part.
+
+    sync: the content is on disk before the file takes its place.
+    """
+    draft = f"{path}.{os.getpid()}"
     try:
         with open(
             os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, OWNER_FILE), "w", encoding="utf-8"
         ) as file:
             file.write(text)
             file.flush()
-            os.fsync(file.fileno())
-        draft.replace(path)
+            if sync:
+                os.fsync(file.fileno())
+        os.replace(draft, path)
     except OSError:
-        draft.unlink(missing_ok=True)
+        with suppress(OSError):
+            os.unlink(draft)
         raise
+
+
+def write_durably(path: Path, text: str) -> None:
+    """Like `write_whole`; content and name are on disk when this returns."""
+    write_whole(path, text, sync=True)
     sync_folder(path.parent)
-
-
-def _sync(path: Path) -> None:
-    file = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(file)
-    finally:
-        os.close(file)

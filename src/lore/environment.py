@@ -4,15 +4,16 @@ import os
 
 PREFIX = "LORE_"
 BORROWED = ("MEMORY_FILE_PATH",)
-"""What has a name without our prefix, because another server gave it one."""
+"""Settings of Lore without its prefix, because another server gave them their names."""
 SESSION = ("CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID")
-"""Where clients tell a process that an agent starts which conversation it serves."""
+"""Variables in which clients name the session to the processes that an agent starts."""
 
 FRUGAL = {"MALLOC_ARENA_MAX": "2", "OPENBLAS_NUM_THREADS": "1"}
-"""What keeps a resident process small; both are read when its libraries are loaded."""
+"""Variables that keep a resident process small; they are read when its libraries are loaded."""
 
 NO_TELEMETRY = {"ORT_DISABLE_TELEMETRY": "1"}
-"""Variables that keep libraries from reporting to their makers; read when the libraries are loaded."""
+"""Variables that keep libraries from reporting to their makers; they are read when the libraries are
+loaded."""
 
 
 def switch_off_telemetry() -> None:
@@ -24,39 +25,38 @@ def switch_off_telemetry() -> None:
 
 
 def variables() -> dict[str, str]:
-    """The variables that speak to Lore; an empty one says nothing."""
-    return {name: value for name, value in os.environ.items() if _ours(name) and value}
+    """The settings of Lore in the environment; an empty variable is ignored."""
+    return {name: value for name, value in os.environ.items() if _is_setting(name) and value}
 
 
-def for_resident(kept: tuple[str, ...]) -> dict[str, str]:
-    """What a process gets that outlives this one: of the variables that speak to Lore, only these."""
-    others = {name: value for name, value in os.environ.items() if name in kept or not _ours(name)}
-    return FRUGAL | others
+def child_environment(*, settings: bool) -> dict[str, str]:
+    """The environment of a process that outlives this one. settings: with those of Lore."""
+    return FRUGAL | {name: value for name, value in os.environ.items() if settings or not _is_setting(name)}
 
 
 def config_home() -> str:
-    """Where the programs of this user keep their settings; a relative path is no answer."""
-    given = os.environ.get("XDG_CONFIG_HOME", "")
-    return given if os.path.isabs(given) else os.path.expanduser("~/.config")
+    """The folder for settings of this user's programs; a relative path is ignored."""
+    folder = os.environ.get("XDG_CONFIG_HOME", "")
+    return folder if os.path.isabs(folder) else os.path.expanduser("~/.config")
 
 
 def of_clients(names: tuple[str, ...]) -> dict[str, str]:
-    """What the clients' own variables say, of these."""
+    """The variables of these names, which belong to other programs; empty ones are left out."""
     return {name: value for name, value in os.environ.items() if name in names and value}
 
 
 def session() -> str:
-    """The conversation of the agent that started this process, where its client tells."""
+    """The id of the session that started this process; empty if its client does not name it."""
     return next((os.environ[name] for name in SESSION if os.environ.get(name)), "")
 
 
 def folder() -> str:
-    """Where this process is at work; empty if that was removed."""
+    """The working folder of this process; empty if it was removed."""
     try:
         return os.getcwd()
     except OSError:
         return ""
 
 
-def _ours(name: str) -> bool:
+def _is_setting(name: str) -> bool:
     return name.startswith(PREFIX) or name in BORROWED

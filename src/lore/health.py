@@ -1,15 +1,22 @@
 """Health: how much there is and whether all is well, as frozen values."""
 
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from lore.model import Memory
+
+EMBED_POLL_SECONDS = 0.5
+"""Seconds between two looks at the progress of another process that embeds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
-    """How much one reader sees."""
+    """How much one reader sees. suggestions: links that wait for judgement.
+
+    projects: current memories by project. embedded, pending: memories with and without a vector.
+    """
 
     memories: int
     roots: int
@@ -17,6 +24,10 @@ class Counts:
     forgotten: int
     superseded: int
     kinds: Mapping[str, int] = field(default_factory=dict)
+    projects: Mapping[str, int] = field(default_factory=dict)
+    suggestions: int = 0
+    embedded: int = 0
+    pending: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +48,33 @@ class Embedding:
         return self.left * self.seconds / self.done if self.done else None
 
 
+class Embeds(Protocol):
+    """A Lore, or the client of a daemon that has one."""
+
+    def pending(self) -> int: ...
+
+    def embed_batch(self) -> int | None: ...
+
+
+def embed_progress(lore: Embeds) -> Iterator[Embedding]:
+    """Embed until nothing waits or there is no model; while another process embeds, wait for it.
+
+    Yields the progress at the start, and after each batch or each look at the other process.
+    """
+    began, total, elsewhere = time.monotonic(), 0, False
+    while left := lore.pending():
+        total = max(total, left)
+        seconds = time.monotonic() - began
+        yield Embedding(done=total - left, left=left, seconds=seconds, elsewhere=elsewhere)
+        embedded = lore.embed_batch()
+        if embedded == 0:
+            return
+        if elsewhere := embedded is None:
+            time.sleep(EMBED_POLL_SECONDS)
+    if total:
+        yield Embedding(done=total, left=0, seconds=time.monotonic() - began, elsewhere=elsewhere)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
     """What a person asks first: where the data is, how much there is, whether all is well.
@@ -50,8 +88,8 @@ class Status:
     namespace: str
     counts: Counts
     model: str
-    meaning: Literal["ready", "warming", "missing"]
-    trouble: str
+    embedding_state: Literal["ready", "warming", "missing"]
+    error: str
     embedded: int
     pending: int
     size_bytes: int
@@ -63,21 +101,16 @@ class Status:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Staged:
-    """A conversation of which `turns` turns are still to be digested; noted: how far that is."""
+    """A conversation with turns that are still to be digested.
+
+    attempts: failures since the last success. retry_at: when it is tried again. trouble: the last failure.
+    """
 
     session: Memory
     turns: int
-    noted: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def attempts(self) -> int:
-        """How often it was tried in vain."""
-        return int(self.noted.get("attempts", 0))
-
-    @property
-    def trouble(self) -> str:
-        """Why it could not be digested the last time."""
-        return str(self.noted.get("trouble", ""))
+    attempts: int = 0
+    retry_at: float = 0.0
+    trouble: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

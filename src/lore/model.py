@@ -19,15 +19,15 @@ LORE_CALL = "lore-call"
 """A turn in which an agent called Lore itself: shown in its session, never found by a search."""
 VERBATIM = frozenset({TURN, SESSION, LORE_CALL})
 """The kinds that are no knowledge but what knowledge comes from: what was said and done, as recorded."""
-DISTILLED = "distilled"
-"""The source type of what Lore has written itself."""
+STORED_TRUST = 0.8  # in a memory that somebody stored on purpose, 0 to 1; `ingest` sets that of turns
+DISTILLED = "distilled"  # The source type of what Lore has written itself
 DERIVED = "derived_from"
 """The type of the link from a distilled memory to a turn it came from."""
 UPDATES = "updates"  # the type of the link from a correction to the memory that it corrects
-OVERVIEW_OF = "overview_of"
-"""Under which name a root remembers what its overview was made of."""
+OVERVIEW_OF = "overview_of"  # Under which name a root remembers what its overview was made of
 FULL_LENGTH = "full_length"
 """The name in a turn's metadata of the number of characters it has in all, if its content is an excerpt."""
+PENDING_COUNTED = 1_000  # up to this number a search counts memories that are not embedded yet
 DETAILS = 3
 """The level of a tree from which on all is detail."""
 ID_TAIL = 8
@@ -75,7 +75,7 @@ class Memory:
     session: str = ""
     channel: str = ""
     project: str = ""
-    trust: float = 0.5
+    trust: float = STORED_TRUST
     superseded_by: str | None = None
     superseded_at: float | None = None
     forgotten_at: float | None = None
@@ -201,7 +201,7 @@ class Filter:
 
     Calls to Lore (LORE_CALL) count only if `kinds` names them. other_sessions: their turns are left out, not
     what was distilled from them.
-    categories: see `ranking.category`. level: a cut through the trees, that is what lies this deep and the
+    categories: see `ranking.decay`. level: a cut through the trees, that is what lies this deep and the
     leaves above it; from DETAILS on, also all that lies deeper; below DETAILS no leaves above. projects: what
     belongs to one of them, and what belongs to none.
     """
@@ -284,23 +284,14 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Match:
-    """A known memory that is like a given text: by meaning (likeness) and by words (the best has 1)."""
-
-    memory: Memory
-    meaning: float
-    words: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """What a search found, and the truth about how it searched.
 
     hidden/best_hidden: what was found but fell below the threshold, or is not relevant at all. elsewhere:
-    weak hits of other projects that are not shown. cut: what the limit or the token budget left out. meaning:
-    how far meaning took part; words always do. stored: how much there is to search, counted only when the
-    answer needs it to explain itself. repeated: hits that only repeat those listed. in_progress: turns
-    of the conversation that asks which match by words; both are left out.
+    weak hits of other projects that are not shown. cut: what the limit or the token budget left out.
+    embedding_state: whether meaning took part; words always do. error: why the model is missing. stored: how
+    much there is to search, counted only when the answer needs it to explain itself. repeated: hits that only
+    repeat those listed. in_progress: turns of the caller's own conversation that match; both are left out.
     """
 
     hits: tuple[Hit, ...]
@@ -311,9 +302,9 @@ class Answer:
     cut: int = 0
     repeated: int = 0
     in_progress: int = 0
-    meaning: Literal["ready", "warming", "missing"] = "ready"
+    embedding_state: Literal["ready", "warming", "missing"] = "ready"
     pending: int = 0
-    trouble: str = ""
+    error: str = ""
 
     def notes(self) -> tuple[str, ...]:
         """What the asker should know about this answer; empty when there is nothing to add."""
@@ -333,12 +324,13 @@ class Answer:
             yield f"Not listed: {_count(self.repeated, 'repeat', 'repeats')} of these."
         if self.in_progress:
             yield f"Not listed: {_count(self.in_progress, 'turn', 'turns')} of the conversation in progress."
-        if self.meaning == "missing":
-            yield f"Searched by words only: {self.trouble}."
-        elif self.meaning == "warming":
+        if self.embedding_state == "missing":
+            yield f"Searched by words only: {self.error}."
+        elif self.embedding_state == "warming":
             yield "Searched by words only: the embedding model is still loading."
         elif self.pending:
-            waiting = _are(self.pending, "memory", "memories")
+            more = " or more" if self.pending >= PENDING_COUNTED else ""
+            waiting = _are(self.pending, "memory", "memories") + more
             yield f"There {waiting} not embedded yet; by words they are found already."
 
 
@@ -363,6 +355,16 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Remembered:
+    """A stored memory, its parent and new links. existed: the draft only repeated an older memory."""
+
+    memory: Memory
+    parent: str | None = None
+    links: tuple[Link, ...] = ()
+    existed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Branch:
     """A memory with what hangs below it, as far down as was asked."""
 
@@ -384,10 +386,8 @@ class Cause:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One line of the journal. before/after hold the fields that changed.
-
-    A new noun has no `before`, and an empty `after`: it is the row as it stands, less what later
-    entries changed, so that no text is kept twice.
+    """One line of the journal. before/after hold the fields that changed. A new noun has no
+    `before` and an empty `after`: it is the row as it stands, less what later entries changed.
     """
 
     seq: int

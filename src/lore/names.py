@@ -92,11 +92,11 @@ def candidates(words: Sequence[Word]) -> set[str]:
     return {name for _, _, name in _runs(words)}
 
 
-def mentions(words: Sequence[Word], known: Collection[str]) -> list[Mention]:
-    """The known names in a text, in order. Of those that overlap the first, and then the longest, counts."""
+def mentions(words: Sequence[Word], names: Collection[str]) -> list[Mention]:
+    """The given names in a text, in order. Of those that overlap the first, and then the longest, counts."""
     ends: dict[int, tuple[int, str]] = {}
     for begin, end, name in _runs(words):
-        if name in known and end > ends.get(begin, (0, ""))[0]:
+        if name in names and end > ends.get(begin, (0, ""))[0]:
             ends[begin] = (end, name)
     found: list[Mention] = []
     free = 0

@@ -1,6 +1,6 @@
 """supervision: work that may fail in any way and is tried again, after a pause that grows with each failure.
 
-This is one of the two places that catch everything: a process that many clients share outlives each mistake.
+This is one of the two places that catch every exception: a process with many clients survives all errors.
 """
 
 import logging
@@ -15,7 +15,7 @@ logger = logging.getLogger(__name__)
 
 
 def failure_of(work: Callable[[], object]) -> Exception | None:
-    """Run the work; the exception that it ended with, None if it ended well."""
+    """Run the work; the exception that it raised, None if it raised none."""
     try:
         work()
     except Exception as error:
@@ -24,7 +24,7 @@ def failure_of(work: Callable[[], object]) -> Exception | None:
 
 
 async def async_failure_of(work: Callable[[], Awaitable[object]]) -> Exception | None:
-    """Like `failure_of`, for work that is awaited."""
+    """Like `failure_of`, for a coroutine function."""
     try:
         await work()
     except Exception as error:
@@ -33,15 +33,15 @@ async def async_failure_of(work: Callable[[], Awaitable[object]]) -> Exception |
 
 
 def reason(error: Exception) -> str:
-    """One line for people: the message of an error, and its type where the message alone says too little."""
+    """One line for people: the message of an error, with its type if Lore did not raise it on purpose."""
     message = " ".join(str(error).split())
     return message if isinstance(error, LoreError) else f"{type(error).__name__}: {message}"
 
 
 class Service:
-    """Work that goes on for as long as its process. trouble: of the last try; empty if that went well.
+    """Work that goes on as long as its process.
 
-    failures: how many tries have failed in a row.
+    trouble: reason of the last failure; empty after a success. failures: number of failures in a row.
     """
 
     def __init__(self, name: str) -> None:
@@ -50,18 +50,18 @@ class Service:
         self.failures = 0
 
     def works(self) -> None:
-        """A try went well."""
+        """Note a success."""
         if self.failures:
             logger.info("%s works again", self.name)
         self.trouble, self.failures = "", 0
 
     def failed(self, error: Exception) -> float:
-        """A try has failed: log it unless it failed alike before; the seconds to wait before the next try."""
+        """Note a failure, and log it if the reason is new; the seconds to wait before the next attempt."""
         why = reason(error)
         if why != self.trouble:
             unexpected = not isinstance(error, LoreError | OSError)
-            told = "%s failed and is tried again: %s"
-            logger.warning(told, self.name, why, exc_info=error if unexpected else None)
+            message = "%s failed and is tried again: %s"
+            logger.warning(message, self.name, why, exc_info=error if unexpected else None)
         self.trouble = why
         self.failures += 1
         return pause_after(self.failures, FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS)

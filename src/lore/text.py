@@ -7,6 +7,11 @@ from lore.errors import Invalid
 from lore.grams import split, unspaced
 
 CONTENT_LIMIT_BYTES = 50_000
+REASON_LIMIT_BYTES = 1_000
+NAMESPACE_LIMIT_BYTES = 400
+TITLE_LIMIT_BYTES = 1_000
+SHORT_LIMIT_BYTES = 500
+"""Bytes of a title, and of a type, a status or another short field."""
 TERMS_LIMIT = 64
 CHARACTERS_PER_TOKEN = 4
 LABEL_WIDTH = 80
@@ -94,11 +99,11 @@ def _named(name: str) -> list[str]:
 
 def overlap(question: str, text: str) -> float:
     """Likeness by words alone: .8 when contained, else .3 + .4 x the share of words found, else 0."""
-    asked, told = question.strip().lower(), text.lower()
-    if asked and asked in told:
+    query, lower = question.strip().lower(), text.lower()
+    if query and query in lower:
         return 0.8
-    wanted = split(asked) if unspaced(asked) else asked.split()
-    found = sum(word in told for word in wanted)
+    wanted = split(query) if unspaced(query) else query.split()
+    found = sum(word in lower for word in wanted)
     return 0.3 + 0.4 * found / len(wanted) if found else 0.0
 
 

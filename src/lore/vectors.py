@@ -1,5 +1,7 @@
 """Embedding vectors as values: their types, their bytes, and how alike two of them are."""
 
+from collections.abc import Mapping
+
 import numpy as np
 import numpy.typing as npt
 
@@ -37,6 +39,15 @@ def cosine(a: Vector, b: Vector) -> float:
     if a.shape != b.shape:
         raise Invalid(f"vectors of different shapes cannot be compared: {a.shape} and {b.shape}")
     return float(np.clip(np.dot(unit(a), unit(b)), -1.0, 1.0))
+
+
+def cosines_to(vector: Vector, others: Mapping[str, Vector]) -> dict[str, float]:
+    """The cosine of a unit vector to each of the others (unit vectors of the same model), best first."""
+    if not others:
+        return {}
+    products = np.stack(list(others.values())) @ vector
+    ids = list(others)
+    return {ids[at]: float(products[at]) for at in np.argsort(-products, kind="stable")}
 
 
 def likeness(cosine: float, floor: float) -> float:

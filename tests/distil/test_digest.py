@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lore.distil.base import Digest, Finding, Role, Spoken
+from lore.distil.cues import MOST_OF_TURN
 from lore.distil.digest import MOST_FINDINGS, digest
-from lore.distil.statements import MOST_OF_TURN
 
 HOUR = 3600.0
 

@@ -30,10 +30,18 @@ class Command:
             "COLUMNS": "80",
         }
 
-    def __call__(self, *args: str, code: int = 0, input: str | bytes | None = None) -> Result:
+    def __call__(
+        self,
+        *args: str,
+        code: int = 0,
+        input: str | bytes | None = None,
+        env: dict[str, str] | None = None,
+    ) -> Result:
         """Run it here; anything but the expected exit code fails the test, and so does a traceback."""
-        runner = CliRunner()
-        result = runner.invoke(cli, args, input=input, env=self._settings, catch_exceptions=False)
+        settings = {**self._settings, **(env or {})}
+        result = CliRunner().invoke(
+            cli, args, input=input, env=settings, catch_exceptions=False, prog_name="lore"
+        )
         assert result.exit_code == code, result.output
         return result
 

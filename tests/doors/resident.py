@@ -20,13 +20,12 @@ from typing import Any, TypeVar
 import apsw
 
 from lore.doors.endpoint import Endpoint
-from lore.doors.starting import CHILDREN, asked, stop
+from lore.doors.starting import CHILDREN, ping, stop
 
 RELAY = (sys.executable, "-m", "lore.doors.relay")
 SETTINGS = {
     "LORE_EMBEDDING_MODEL": "hash",
     "LORE_DB_PATH": "",
-    "LORE_NAMESPACE": "",
     "LORE_SURFACES": "official",
 }
 MODERN = {
@@ -37,14 +36,17 @@ MODERN = {
 SECONDS = 90.0
 """For what takes a moment on a machine that has time; a busy one may need far more."""
 LOOK_EVERY_SECONDS = 0.01
+LONGEST_FOLDER = 20
+"""Characters of a temporary folder in which the path of a Unix socket is short enough."""
 
 T = TypeVar("T")
 
 
 @contextmanager
 def short_folder() -> Iterator[Path]:
-    """Where a Unix socket fits."""
-    folder = Path(tempfile.mkdtemp(prefix="lore-", dir="/tmp"))
+    """A temporary folder with a name that leaves room for a Unix socket."""
+    usual = tempfile.gettempdir()
+    folder = Path(tempfile.mkdtemp(prefix="lore-", dir=usual if len(usual) <= LONGEST_FOLDER else "/tmp"))
     try:
         yield folder
     finally:
@@ -53,7 +55,7 @@ def short_folder() -> Iterator[Path]:
 
 @contextmanager
 def an_endpoint(folder: Path) -> Iterator[Endpoint]:
-    """The place of a daemon that is gone, whatever happened, when the block ends."""
+    """The endpoint of a daemon in this folder; a daemon that still runs when the block ends is stopped."""
     endpoint = Endpoint({}, str(folder))
     try:
         yield endpoint
@@ -61,7 +63,8 @@ def an_endpoint(folder: Path) -> Iterator[Endpoint]:
         if not stop(endpoint) and Path(endpoint.pid).exists():
             kill(int(Path(endpoint.pid).read_text()))
         for child in CHILDREN:
-            child.wait(SECONDS)
+            if endpoint.home in str(child.args):
+                child.wait(SECONDS)
 
 
 def until(look: Callable[[], T]) -> T:
@@ -74,10 +77,29 @@ def until(look: Callable[[], T]) -> T:
 
 
 def pid_of(endpoint: Endpoint) -> int:
-    """Of the daemon that answers."""
-    told = asked(endpoint)
-    assert told is not None
-    return int(told["pid"])
+    """Process id of the daemon that answers."""
+    reply = ping(endpoint)
+    assert reply is not None
+    return int(reply["pid"])
+
+
+def status(endpoint: Endpoint) -> dict[str, Any]:
+    """The status document of the daemon that answers."""
+    reply = ping(endpoint, "status")
+    assert reply is not None
+    document: dict[str, Any] = json.loads(reply["status"])
+    return document
+
+
+def messages(endpoint: Endpoint, agent: "Agent") -> int:
+    """How many messages of this agent the daemon has read."""
+    clients = status(endpoint)["clients"]
+    return sum(client["messages"] for client in clients if client["pid"] == agent.process.pid)
+
+
+def entity(name: str) -> dict[str, Any]:
+    """Arguments of `create_entities` for one entity without observations."""
+    return {"entities": [{"name": name, "entityType": "thing", "observations": []}]}
 
 
 @contextmanager

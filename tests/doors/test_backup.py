@@ -69,7 +69,7 @@ def test_without_a_name_it_goes_to_the_folder_for_backups(run: Command) -> None:
     assert document == {"file": str(copy), "size_bytes": copy.stat().st_size, "store": str(run.database)}
 
 
-def test_a_folder_gets_a_file_with_a_name_of_its_own(run: Command, tmp_path: Path) -> None:
+def test_a_backup_into_a_folder_gets_a_file_name_of_its_own(run: Command, tmp_path: Path) -> None:
     run("remember", "green tea")
     assert Path(run.document("backup", str(tmp_path))["file"]).parent == tmp_path
 
@@ -85,13 +85,13 @@ def test_a_file_is_overwritten_only_by_force(run: Command, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("force", [(), ("--force",)])
-def test_the_store_is_no_copy_of_itself(run: Command, force: tuple[str, ...]) -> None:
+def test_a_backup_cannot_overwrite_the_store_itself(run: Command, force: tuple[str, ...]) -> None:
     run("remember", "green tea")
     run("backup", str(run.database), *force, code=1)
     assert contents(run, str(run.database)) == ["green tea"]
 
 
-def test_a_folder_that_is_not_there_is_named(run: Command, tmp_path: Path) -> None:
+def test_a_missing_backup_folder_is_named(run: Command, tmp_path: Path) -> None:
     run("remember", "green tea")
     error = run("backup", str(tmp_path / "usb" / "copy.db"), code=1).stderr
     assert error == f"lore: there is no folder {tmp_path / 'usb'} for the copy\n"

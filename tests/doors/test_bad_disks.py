@@ -113,4 +113,4 @@ def test_an_answer_that_cannot_be_written_is_an_error_of_one_line(store: Path) -
     ):
         _, told = process.communicate(timeout=60)
     assert process.returncode == 1
-    assert told.decode().splitlines()[0].endswith("the answer could not be written: No space left on device")
+    assert told.decode().splitlines()[0].endswith("the output could not be written: No space left on device")

@@ -26,7 +26,7 @@ def run(tmp_path: Path) -> Command:
 def kept_at_once(lore: Lore) -> list[str]:
     """Three memories of the same millisecond, in the same folder that `run` uses."""
     drafts = [Draft(content=f"thing {number}") for number in range(3)]
-    return [memory.id for memory in lore.remember_all(drafts)]
+    return [one.memory.id for one in lore.remember_all(drafts)]
 
 
 def loaded_by(*args: str, env: dict[str, str] | None = None) -> set[str]:
@@ -59,14 +59,14 @@ def test_a_search_does_not_load_the_mcp_sdk(run: Command) -> None:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_a_command_says_of_itself_what_the_list_says(name: str) -> None:
+def test_help_of_a_command_begins_with_its_line_in_the_list(name: str) -> None:
     command = cli.get_command(click.Context(cli), name)
     assert command is not None
     assert command.name == name
     assert (command.help or "").splitlines()[0] == COMMANDS[name][1]
 
 
-def test_the_version_is_told(run: Command) -> None:
+def test_the_version_is_printed(run: Command) -> None:
     assert re.fullmatch(r"lore \d+\.\d+\.\d+\n", run("--version").stdout)
 
 
@@ -166,7 +166,7 @@ def test_an_error_names_the_option_that_the_id_was_given_to(run: Command, comman
 
 
 @pytest.mark.parametrize("id", ["", " ", "\udcff", "x" * 300])
-def test_what_cannot_be_an_id_is_refused(run: Command, id: str) -> None:
+def test_a_text_that_cannot_be_an_id_is_refused(run: Command, id: str) -> None:
     assert run("read", id, code=1).stderr.startswith("lore: id ")
 
 
@@ -230,7 +230,7 @@ def test_json_after_a_double_dash_is_text(run: Command) -> None:
         (("completion", "tcsh"), 2, "'bash', 'zsh', 'fish'"),
     ],
 )
-def test_a_mistake_is_named(run: Command, args: tuple[str, ...], code: int, said: str) -> None:
+def test_an_error_names_the_wrong_argument(run: Command, args: tuple[str, ...], code: int, said: str) -> None:
     assert said in run(*args, code=code).stderr
 
 
@@ -255,7 +255,7 @@ def test_a_setting_that_is_ignored_is_named_once_and_the_command_goes_on(run: Co
     assert done.stderr.count("unknown setting idle_minute is ignored; did you mean idle_minutes?") == 1
 
 
-def test_what_a_terminal_would_obey_is_made_visible(run: Command) -> None:
+def test_control_characters_in_memories_are_made_visible(run: Command) -> None:
     id = run.keep("red \x1b[31m and \x9b31m and \u202e backwards", "--title", "title\x07")
     for args in (
         ("read", id),

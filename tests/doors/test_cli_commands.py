@@ -9,10 +9,10 @@ import pytest
 from lore import Draft, Lore, Tie
 from lore.config import Config
 from lore.connecting import wire
-from lore.doors.cli.terminal import BEGIN, plural
+from lore.doors.cli.render import BEGIN, plural
 from lore.doors.cli.times import minute
 from lore.embed.hashing import HashEmbedder
-from lore.engine.embed import BATCH
+from lore.engine.embeddings import BATCH
 from tests.doors.command import Command
 
 
@@ -144,7 +144,7 @@ def test_reading_counts_as_use_but_not_for_the_neighbours(run: Command, tree: di
     assert run.document("read", tree["water"])["memory"]["access_count"] == 0
 
 
-def test_the_history_tells_what_happened(run: Command, tree: dict[str, str]) -> None:
+def test_the_history_lists_every_change_with_its_reason(run: Command, tree: dict[str, str]) -> None:
     run("forget", tree["tea"], "--reason", "wrong cup")
     run("restore", tree["tea"])
     text = run("read", tree["tea"], "--history").stdout
@@ -161,7 +161,7 @@ def test_times_are_in_utc_for_programs(run: Command, tree: dict[str, str]) -> No
 
 
 # --- remember
-def test_what_is_remembered_is_kept_as_told_and_embedded(run: Command, tree: dict[str, str]) -> None:
+def test_a_remembered_memory_has_the_given_fields_and_is_embedded(run: Command, tree: dict[str, str]) -> None:
     told = ("--title", "oolong", "--type", "fact", "--kind", "fragment", "--importance", "0.9")
     memory = run.document("remember", "half", "oxidised", "--under", tree["tea"][:36], *told)
     assert memory["content"] == "half oxidised"
@@ -175,12 +175,13 @@ def test_what_is_remembered_is_kept_as_told_and_embedded(run: Command, tree: dic
     assert run.document("status")["pending"] == 0
 
 
-def test_who_remembers_something_does_not_wait_for_a_backlog(run: Command) -> None:
+def test_remember_embeds_its_memory_and_does_not_wait_for_a_backlog(run: Command) -> None:
     lore = wire(Config(data_dir=run.data_dir), embedder=HashEmbedder())
     lore.remember_all([Draft(content=f"turn {number}", kind="turn") for number in range(3 * BATCH)])
     new = run.keep("The ferry leaves at noon")
     assert lore.pending() > BATCH
-    assert new not in {passage.id for passage in lore.store.unembedded(lore.sense.model, 4 * BATCH)}
+    waiting = lore.store.unembedded(lore.embeddings.model, 4 * BATCH).passages
+    assert new not in {passage.id for passage in waiting}
     lore.close()
 
 
@@ -209,14 +210,14 @@ def test_text_beyond_ascii_stays_itself(run: Command) -> None:
 # --- roots and explore
 def test_roots_are_a_table(run: Command, tree: dict[str, str]) -> None:
     head, *rows = run("roots").stdout.splitlines()
-    assert head.split() == ["ID", "Rel", "Acc", "Content"]
-    assert sorted(row.split(maxsplit=3)[3] for row in rows) == ["tea  [1 child]", "water"]
+    assert head.split() == ["ID", "Relevance", "Uses", "Children", "Title"]
+    assert sorted(row.split()[2:] for row in rows) == [["0", "1", "tea"], ["0", "water"]]
 
 
 def test_a_keyword_filters_roots_by_what_they_are_called(run: Command, tree: dict[str, str]) -> None:
     [root] = run.document("roots", "WAT")["roots"]
     assert root["memory"]["title"] == "water"
-    assert "No root is called like 'zzz'" in run("roots", "zzz").stderr
+    assert "has 'zzz' in its title" in run("roots", "zzz").stderr
     assert run.document("roots", "zzz") == {"roots": []}
     assert len(run.document("roots", "e", "--limit", "1")["roots"]) == 1
 
@@ -227,7 +228,7 @@ def test_a_tree_is_drawn(run: Command, tree: dict[str, str]) -> None:
     assert [line.rpartition("  ")[0] for line in lines] == ["tea", "├── green", "│   └── sencha", "└── black"]
 
 
-def test_a_cut_tree_tells_what_is_below(run: Command, tree: dict[str, str]) -> None:
+def test_a_tree_cut_at_a_depth_counts_the_hidden_children(run: Command, tree: dict[str, str]) -> None:
     assert "[1 below]" in run("explore", tree["tea"], "--depth", "1").stdout.splitlines()[1]
     document = run.document("explore", tree["tea"], "-d", "0")
     assert (document["children"], document["children_count"]) == ([], 1)
@@ -243,7 +244,9 @@ def test_forgetting_says_how_to_undo_it(run: Command, tree: dict[str, str]) -> N
     assert run.document("status")["counts"]["memories"] == 4
 
 
-def test_what_was_so_already_is_told(run: Command, tree: dict[str, str]) -> None:
+def test_memories_that_were_already_forgotten_or_restored_are_reported(
+    run: Command, tree: dict[str, str]
+) -> None:
     run("forget", tree["tea"])
     assert "is already forgotten." in run("forget", tree["tea"]).stderr
     assert run.document("forget", tree["tea"]) == {
@@ -273,6 +276,6 @@ def test_status_tells_where_and_how_much(run: Command, tree: dict[str, str]) -> 
     assert (counts["memories"], counts["roots"], counts["links"]) == (4, 2, 3)
 
 
-def test_one_is_not_many() -> None:
+def test_a_count_of_one_has_a_singular_noun() -> None:
     assert plural(1, "memory", "memories") == "1 memory"
     assert plural(1_000, "child", "children") == "1,000 children"

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from lore.config import load
-from lore.doors.cli.terminal import columns
+from lore.doors.cli.render import columns
 from tests.doors.command import Command
 
 LIMIT_SECONDS = 60

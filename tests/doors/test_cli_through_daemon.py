@@ -21,11 +21,11 @@ from lore.clock import Clock
 from lore.config import Config
 from lore.connecting import wire
 from lore.doors import starting
-from lore.doors.cli.flags import Flags
-from lore.doors.cli.opening import opened
+from lore.doors.cli.connect import open_lore
+from lore.doors.cli.group import Flags
 from lore.doors.endpoint import Endpoint
-from lore.doors.locking import held
 from lore.embed.hashing import HashEmbedder
+from lore.filelock import is_held
 from lore.version import VERSION
 from tests.doors.command import Command
 from tests.doors.resident import pid_of, short_folder
@@ -45,12 +45,10 @@ HEAVY = (
 )
 
 
-@pytest.fixture(params=["socket", "port"], scope="module")
-def folder(request: pytest.FixtureRequest) -> Iterator[Path]:
-    """With a name that leaves room for a socket, and with one that does not."""
-    with short_folder() as short:
-        folder = short if request.param == "socket" else short / ("long" * 25)
-        folder.mkdir(exist_ok=True)
+@pytest.fixture(scope="module")
+def folder() -> Iterator[Path]:
+    """A folder with a name that leaves room for a socket."""
+    with short_folder() as folder:
         yield folder
 
 
@@ -66,7 +64,7 @@ def hashed_words() -> Iterator[None]:
 def running(data_dir: Path) -> Iterator[Endpoint]:
     """A daemon of its own."""
     endpoint = Endpoint({}, str(data_dir))
-    with starting.spawned(endpoint):
+    with starting.spawn(endpoint):
         starting.await_answer(endpoint)
         try:
             yield endpoint
@@ -149,7 +147,7 @@ def both(folder: Path) -> Iterator[Both]:
     ids = prepare(folder / "with")
     shutil.copytree(folder / "with", folder / "without")
     with running(folder / "with") as endpoint:
-        assert endpoint.unix == (len(str(folder)) < 50)
+        assert endpoint.unix
         yield Both(ids, Command(folder / "with"), Command(folder / "without"))
 
 
@@ -197,12 +195,14 @@ def both(folder: Path) -> Iterator[Both]:
     ],
     ids=lambda value: " ".join(value)[:30] if isinstance(value, list) else str(value),
 )
-def test_a_command_answers_the_same(both: Both, code: int, args: list[str], form: tuple[str, ...]) -> None:
+def test_a_command_prints_the_same_with_and_without_a_daemon(
+    both: Both, code: int, args: list[str], form: tuple[str, ...]
+) -> None:
     both.same(*args, *form, code=code)
 
 
 @pytest.mark.parametrize("name", ["", " ", "x" * 101, "\udcff"])
-def test_a_setting_that_cannot_be_is_refused_alike(both: Both, name: str) -> None:
+def test_an_invalid_namespace_is_refused_the_same_with_and_without_a_daemon(both: Both, name: str) -> None:
     """The store is asked, which says why."""
     told = [run("--namespace", name, "status", code=1).stderr for run in (both.through, both.direct)]
     assert told[0] == told[1]
@@ -210,7 +210,9 @@ def test_a_setting_that_cannot_be_is_refused_alike(both: Both, name: str) -> Non
 
 
 @pytest.mark.parametrize("form", [(), ("--json",)], ids=["plain", "json"])
-def test_a_story_of_changes_is_the_same(both: Both, form: tuple[str, ...]) -> None:
+def test_a_sequence_of_changes_prints_the_same_with_and_without_a_daemon(
+    both: Both, form: tuple[str, ...]
+) -> None:
     for code, args in (
         (0, ["remember", "oolong is half oxidised", "--title", "oolong", "--under", "{tea}"]),
         (0, ["remember", "-", "--kind", "fragment"]),
@@ -260,40 +262,42 @@ def test_a_command_that_finds_a_daemon_loads_nothing_heavy(both: Both, args: str
     assert light(both.through.data_dir, *args.format(**both.ids).split())
 
 
-def test_the_place_may_be_named_in_any_way(both: Both, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_spelling_of_a_folder_finds_its_daemon(both: Both, monkeypatch: pytest.MonkeyPatch) -> None:
     """By a flag, by another spelling, from inside the folder: it is the same daemon."""
     monkeypatch.chdir(both.through.data_dir)
     monkeypatch.setenv("LORE_DATA_DIR", "/nowhere")
     for named in (both.through.data_dir, Path("../with")):
-        with no_way_to_the_store(), opened(Flags(data_dir=named)) as lore:
+        with no_way_to_the_store(), open_lore(Flags(data_dir=named)) as lore:
             assert lore.status().location == str(both.through.database)
 
 
-def test_a_folder_is_told_in_full_however_it_was_named(
+def test_status_shows_the_full_path_of_a_relative_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    with opened(Flags(data_dir=Path("here")), create=True) as lore:
+    with open_lore(Flags(data_dir=Path("here")), create=True) as lore:
         assert lore.status().location == str(tmp_path / "here" / "memory.db")
-    with opened(Flags(data_dir=Path("here"), db_path=Path("here/../other.db")), create=True) as lore:
+    with open_lore(Flags(data_dir=Path("here"), db_path=Path("here/../other.db")), create=True) as lore:
         assert lore.status().location == str(tmp_path / "other.db")
 
 
 def test_a_database_named_by_itself_has_a_daemon_of_its_own(tmp_path: Path) -> None:
     database = tmp_path / "one.db"
     endpoint = Endpoint({}, None, str(database))
-    with starting.spawned(endpoint):
+    with starting.spawn(endpoint):
         starting.await_answer(endpoint)
-        with no_way_to_the_store(), opened(Flags(db_path=database)) as lore:
+        with no_way_to_the_store(), open_lore(Flags(db_path=database)) as lore:
             assert lore.status().location == str(database)
         starting.stop(endpoint)
 
 
-def test_who_needs_another_model_opens_the_store(both: Both, monkeypatch: pytest.MonkeyPatch) -> None:
-    with opened(Flags(data_dir=both.through.data_dir)) as lore:
+def test_a_command_with_another_model_opens_the_store_itself(
+    both: Both, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_lore(Flags(data_dir=both.through.data_dir)) as lore:
         assert lore.status().model.startswith("hash/")
     monkeypatch.setenv("LORE_EMBEDDING_MODEL", "gte-small")
-    with opened(Flags(data_dir=both.through.data_dir)) as lore:
+    with open_lore(Flags(data_dir=both.through.data_dir)) as lore:
         assert isinstance(lore, Lore)
         assert lore.status().model.startswith("gte-small/")
 
@@ -309,14 +313,19 @@ def kill(endpoint: Endpoint) -> None:
     pid = pid_of(endpoint)
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
-    assert not held(endpoint.lock)
+    assert not is_held(endpoint.lock)
     assert Path(endpoint.socket if endpoint.unix else endpoint.port).exists()
 
 
-def test_after_a_daemon_was_killed_commands_open_the_store(home: Path) -> None:
+@pytest.mark.parametrize("way", ["socket", "port"])
+def test_after_a_daemon_was_killed_commands_open_the_store(home: Path, way: str) -> None:
+    """A daemon is reached by a port where the name of the folder leaves no room for a socket."""
+    home = home if way == "socket" else home / ("long" * 25)
     run = Command(home)
     with running(home) as endpoint:
-        id = run.keep("tea is served")
+        assert endpoint.unix == (way == "socket")
+        with no_way_to_the_store():
+            id = run.keep("tea is served")
         kill(endpoint)
         assert run.document("search", "tea")["hits"][0]["memory"]["id"] == id
         run("remember", "nobody serves now")
@@ -324,16 +333,19 @@ def test_after_a_daemon_was_killed_commands_open_the_store(home: Path) -> None:
         assert run.document("status")["counts"]["memories"] == 2
 
 
-def test_files_that_a_daemon_left_behind_do_not_matter(home: Path) -> None:
+@pytest.mark.parametrize("way", ["socket", "port"])
+def test_files_that_a_daemon_left_behind_do_not_matter(home: Path, way: str) -> None:
+    home = home if way == "socket" else home / ("long" * 25)
+    home.mkdir(exist_ok=True)
     endpoint = Endpoint({}, str(home))
     Path(endpoint.pid).write_text("1")
     for left in ("", "12 ab", "99999 ab", "not a port"):
-        Path(endpoint.socket if endpoint.unix else endpoint.port).write_text(left)
+        Path(endpoint.socket if way == "socket" else endpoint.port).write_text(left)
         assert Command(home).document("status")["counts"]["memories"] == 0
 
 
-def test_a_command_goes_on_when_its_daemon_is_stopped(home: Path) -> None:
-    with running(home) as endpoint, opened(Flags(data_dir=home)) as lore:
+def test_a_command_continues_when_its_daemon_is_stopped(home: Path) -> None:
+    with running(home) as endpoint, open_lore(Flags(data_dir=home)) as lore:
         kept = [lore.remember(Draft(content="while it ran"))]
         starting.stop(endpoint)
         kept += [lore.remember(Draft(content="after it ended")), lore.remember(Draft(content="and on"))]
@@ -341,7 +353,7 @@ def test_a_command_goes_on_when_its_daemon_is_stopped(home: Path) -> None:
 
 
 def test_a_question_is_answered_though_the_daemon_is_killed(home: Path) -> None:
-    with running(home) as endpoint, opened(Flags(data_dir=home)) as lore:
+    with running(home) as endpoint, open_lore(Flags(data_dir=home)) as lore:
         memory = lore.remember(Draft(content="while it ran"))
         kill(endpoint)
         assert lore.read(memory.id).memory.content == "while it ran"
@@ -362,7 +374,7 @@ def running_as(version: str, home: Path) -> Iterator[Endpoint]:
             starting.stop(endpoint)
 
 
-def test_an_older_daemon_is_renewed(home: Path) -> None:
+def test_a_command_replaces_an_older_daemon(home: Path) -> None:
     with running_as("0.0.9", home) as endpoint:
         assert light(home, "remember", "by the new one").startswith("Remembered ")
         assert starting.await_answer(endpoint)["version"] == VERSION
@@ -371,6 +383,6 @@ def test_an_older_daemon_is_renewed(home: Path) -> None:
 def test_a_newer_daemon_is_left_alone(home: Path) -> None:
     with running_as("99.0", home) as endpoint:
         Command(home)("remember", "by ourselves")
-        with opened(Flags(data_dir=home)) as lore:
+        with open_lore(Flags(data_dir=home)) as lore:
             assert isinstance(lore, Lore)
-        assert held(endpoint.lock)
+        assert is_held(endpoint.lock)

@@ -1,11 +1,10 @@
 """Completion knows the values of options and the ids of the store, creates nothing and never complains."""
 
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from lore.engine.consolidate import PHASES
+from lore.engine.consolidate.phases import PHASES
 from lore.ranking.policy import POLICIES
 from lore.transcripts.sources import SOURCES
 from tests.doors.command import Command
@@ -23,10 +22,14 @@ def completed(run: Command, *words: str) -> list[str]:
         "COMP_WORDS": " ".join(["lore", *words]),
         "COMP_CWORD": str(len(words)),
     }
-    with run.start(env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        out, err = process.communicate(timeout=60)
-    assert (process.returncode, err) == (0, b"")
-    return [line.partition(",")[2] for line in out.decode().split()]
+    result = run(env=env)
+    assert result.stderr == ""
+    return [line.partition(",")[2] for line in result.stdout.split()]
+
+
+def test_a_shell_asks_a_process_for_completions(run: Command) -> None:
+    env = {"_LORE_COMPLETE": "bash_complete", "COMP_WORDS": "lore search --format t", "COMP_CWORD": "3"}
+    assert run.output(env=env) == "plain,title\n"
 
 
 @pytest.mark.parametrize(

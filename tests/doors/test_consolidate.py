@@ -19,16 +19,15 @@ from lore import Draft
 from lore.clock import Clock
 from lore.config import Config
 from lore.connecting import wire
-from lore.doors.cli.flags import Flags
-from lore.doors.cli.opening import directly, embedding
+from lore.doors.cli.connect import open_embedder, open_store
+from lore.doors.cli.group import Flags
 from lore.doors.cli.progress import Progress
-from lore.doors.cli.report_text import amount, took
-from lore.doors.embedding_progress import settling
-from lore.doors.verbs import Remote
+from lore.doors.cli.status import counts_text
+from lore.doors.rpc import Remote
 from lore.embed.hashing import HashEmbedder
-from lore.engine.consolidate import PHASES, Done, Report
-from lore.engine.embed import WORK, embed
-from lore.health import Embedding
+from lore.engine.consolidate.phases import PHASES, PhaseResult, Report
+from lore.engine.embeddings import WORK, embed_batch
+from lore.health import Embedding, embed_progress
 from tests.doors.command import Command, read_to_the_end
 from tests.doors.resident import SECONDS, pid_of, short_folder, until
 from tests.doors.test_cli_through_daemon import running
@@ -76,11 +75,11 @@ def answer(program: Path, before: str) -> None:
 def test_each_phase_is_a_line_with_what_it_did(run: Command) -> None:
     result = run("consolidate")
     head, blank, *lines = result.stdout.splitlines()
-    assert re.match(r"Consolidated in \d+\.\d s: 2 conversations digested, \d+ memories gained", head)
+    assert re.match(r"Consolidated in \d+\.\d s: 2 conversations digested, \d+ memories extracted", head)
     assert blank == ""
     phases = [line.split()[0] for line in lines if line and not line.startswith(" ")]
     assert phases == [*PHASES, "language"]
-    assert re.match(r"digest +\d+\.\d s  2 conversations digested, \d+ memories gained$", lines[0])
+    assert re.match(r"digest +\d+\.\d s  2 conversations digested, \d+ memories extracted$", lines[0])
     assert lines[1].startswith("    “")
     assert lines[-1] == "language model  none: works by rules; [llm] backend in config.toml chooses one"
     again = run("consolidate").stdout
@@ -92,7 +91,7 @@ def test_few_steps_are_told_unless_all_are_wanted(run: Command, tmp_path: Path) 
     run("ingest", *more, "--source", "claude-code")
     short = run("consolidate", "--dry-run", "--phase", "digest").stdout
     assert short.count("    “") == 3
-    assert "    … and 3 more; -v tells all" in short
+    assert "    … and 3 more; -v shows all" in short
     full = run("consolidate", "--dry-run", "--phase", "digest", "-v").stdout
     assert full.count("    “") == 6
     assert "more" not in full
@@ -103,7 +102,7 @@ def test_a_dry_run_changes_nothing_and_says_so(run: Command) -> None:
     result = run("consolidate", "--dry-run")
     assert result.stdout.startswith("Nothing was changed. This is what a consolidation would do:\n")
     assert "2 conversations digested" in result.stdout
-    assert "does not see what earlier ones would do" in result.stderr
+    assert "does not see the work of earlier ones" in result.stderr
     status = run.document("status")
     assert (status["counts"], status["last_run"]) == (before, None)
     assert run.document("consolidate", "--dry-run")["applied"] is False
@@ -119,7 +118,7 @@ def test_a_dry_run_waits_for_whoever_embeds_and_writes_nothing(run: Command) -> 
         while b"embed elsewhere" not in shown:
             shown += os.read(ours, 4096)
         assert b"0 of 8" in shown
-        while embed(store=lore.store, sense=lore.sense):
+        while embed_batch(store=lore.store, embeddings=lore.embeddings):
             pass
         before = watching.pragma("data_version")
         assert read_to_the_end(ours)
@@ -135,19 +134,17 @@ def test_with_a_daemon_that_embeds_and_without_one_the_command_does(
     monkeypatch.setenv("LORE_EMBEDDING_MODEL", "hash")
     with short_folder() as folder:
         flags = Flags(data_dir=folder)
-        with directly(flags) as lore:
-            with embedding(flags, lore) as embeds:
+        with open_store(flags) as lore:
+            with open_embedder(flags, lore) as embeds:
                 assert embeds is lore
-            with running(folder) as place, embedding(flags, lore) as embeds:
+            with running(folder) as place, open_embedder(flags, lore) as embeds:
                 assert isinstance(embeds, Remote)
                 os.kill(pid_of(place), signal.SIGKILL)
                 lore.remember(Draft(content="The ferry leaves at noon"))
-                assert [work.left for work in settling(embeds)] == [1, 0]
+                assert [work.left for work in embed_progress(embeds)] == [1, 0]
 
 
-def test_where_nobody_looks_a_plain_line_says_how_far_it_is(
-    run: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_progress_is_a_plain_line_without_a_terminal(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lore.doors.cli.progress.LINE_SECONDS", 0.0)
     result = run("consolidate", "--dry-run", "--json")
     assert result.stderr.startswith("embed: 0 of 8\nembed: 8 of 8\ndigest: 0 of 2\n")
@@ -156,7 +153,9 @@ def test_where_nobody_looks_a_plain_line_says_how_far_it_is(
 
 def test_the_time_of_a_run_is_that_of_whoever_waited_for_it() -> None:
     work = Embedding(done=7_000, left=0, seconds=540.0)
-    report = Report(began_at=0.0, applied=True, phases=(Done(phase="digest", seconds=4.0),), embedding=work)
+    report = Report(
+        began_at=0.0, applied=True, phases=(PhaseResult(phase="digest", seconds=4.0),), embedding=work
+    )
     assert report.seconds == 544.0
 
 
@@ -176,13 +175,13 @@ def test_the_rest_is_estimated_from_the_speed_so_far(
     ]
 
 
-def test_some_phases_only(run: Command) -> None:
+def test_single_phases_can_be_chosen(run: Command) -> None:
     report = run.document("consolidate", "--phase", "merge", "--phase", "digest")
     assert [done["phase"] for done in report["phases"]] == ["digest", "merge"]
     assert report["applied"] is True
     assert report["counts"]["sessions_digested"] == 2
     assert report["interrupted"] is False
-    assert report["phases"][0]["told"]
+    assert report["phases"][0]["steps"]
     assert re.match(r"\d{4}-\d\d-\d\dT", report["began_at"])
 
 
@@ -194,21 +193,25 @@ def test_an_unknown_phase_is_named_with_the_known_ones_in_order(run: Command) ->
     assert run.document("staged")["staged_turns"] == 6
 
 
-def test_amounts_are_told_in_words() -> None:
-    assert amount({"links_created": 1, "sessions_digested": 2}) == "2 conversations digested, 1 link made"
-    assert amount({"relevance_updated": 7}) == "7 memories weighed"
-    assert amount({"relevance_updated": 7}, routine=False) == amount({}) == "nothing to do"
-    assert amount({"roots_merged": 1, "dreams_dreamt": 3}) == "1 tree joined another, 3 dreams dreamt"
-    assert (took(0.04), took(61.2)) == ("0.0 s", "1 min 01 s")
+def test_the_report_names_amounts_in_words() -> None:
+    assert (
+        counts_text({"links_created": 1, "sessions_digested": 2})
+        == "2 conversations digested, 1 link created"
+    )
+    assert counts_text({"relevance_updated": 7}) == "7 memories weighed"
+    assert counts_text({"relevance_updated": 7}, routine=False) == counts_text({}) == "nothing to do"
+    assert (
+        counts_text({"roots_merged": 1, "dreams_dreamt": 3}) == "1 tree merged into another, 3 dreams dreamt"
+    )
 
 
-def test_what_every_phase_counts_has_words(run: Command) -> None:
+def test_every_count_of_a_phase_has_words_for_the_report(run: Command) -> None:
     report = run.document("consolidate")
-    assert "_" not in amount(report["counts"])
+    assert "_" not in counts_text(report["counts"])
 
 
 # --- language models
-def test_what_a_language_model_took_is_told(run: Command, model: Path) -> None:
+def test_the_report_shows_the_tokens_of_the_language_model(run: Command, model: Path) -> None:
     result = run("consolidate", "--phase", "digest")
     assert re.search(
         r"^claude-sonnet-4-20250514  2 questions, [\d,]+ tokens, \$0\.\d\d$", result.stdout, re.M
@@ -222,9 +225,9 @@ def test_what_a_language_model_took_is_told(run: Command, model: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("prices", "told"), [("", "no price is known"), ("[llm.prices]\nmine = [9000, 9000]\n", r"\$\d+\.\d\d")]
+    ("prices", "told"), [("", "price unknown"), ("[llm.prices]\nmine = [9000, 9000]\n", r"\$\d+\.\d\d")]
 )
-def test_what_it_costs_is_what_the_settings_say(
+def test_the_cost_follows_the_prices_of_the_settings(
     run: Command, model: Path, monkeypatch: pytest.MonkeyPatch, prices: str, told: str
 ) -> None:
     monkeypatch.setenv("LORE_EXTRACTION_MODEL", "mine")
@@ -234,11 +237,11 @@ def test_what_it_costs_is_what_the_settings_say(
     assert " of $" not in result.stdout
 
 
-def test_offline_nobody_is_asked(run: Command, model: Path) -> None:
+def test_offline_consolidation_asks_no_language_model(run: Command, model: Path) -> None:
     answer(model, f"touch {model}.asked")
     result = run("consolidate", "--offline")
     assert "2 conversations digested" in result.stdout
-    assert result.stdout.endswith("language model  none was asked\n")
+    assert result.stdout.endswith("language model  not used\n")
     assert not Path(f"{model}.asked").exists()
 
 
@@ -271,7 +274,7 @@ def test_a_model_that_cannot_be_reached_gives_way_to_the_rules_wherever_one_look
 
 
 # --- as a process
-def test_somebody_who_looks_sees_how_far_it_is(run: Command) -> None:
+def test_progress_is_shown_on_a_terminal(run: Command) -> None:
     ours, theirs = pty.openpty()
     with run.start("consolidate", stdout=subprocess.DEVNULL, stderr=theirs) as process:
         os.close(theirs)
@@ -298,12 +301,12 @@ def test_ctrl_c_keeps_what_was_done_and_says_where_it_stopped(
         assert ctypes.CDLL(None).tgkill(process.pid, thread(threads), signal.SIGINT) == 0
         out, error = process.communicate(timeout=SECONDS)
     assert process.returncode == 130
-    assert re.match(rb"Stopped after \d+\.\d s: 1 conversation digested, 2 memories gained\.\n", out)
+    assert re.match(rb"Stopped after \d+\.\d s: 1 conversation digested, 2 memories extracted\.\n", out)
     assert b"Traceback" not in error
     assert run.document("staged")["staged_turns"] == 3
 
 
-def test_it_works_beside_a_daemon(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_consolidation_by_command_works_beside_a_daemon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LORE_EMBEDDING_MODEL", "hash")
     with short_folder() as folder:
         run = Command(folder / "data")
@@ -312,7 +315,7 @@ def test_it_works_beside_a_daemon(monkeypatch: pytest.MonkeyPatch) -> None:
             assert "3 turns" in run("status").stdout
             assert "1 conversation digested" in run("consolidate").stdout
             assert re.search(r"^to digest +nothing$", run("status").stdout, re.M)
-            assert re.search(r"^which brought +1 conversation digested", run("status").stdout, re.M)
+            assert re.search(r"^results +1 conversation digested", run("status").stdout, re.M)
             assert re.search(r"^language model +none: works by rules; \[llm", run("status").stdout, re.M)
             assert re.search(r"^last consolidation +\d{4}-", run("daemon", "status").stdout, re.M)
             assert run.document("daemon", "status")["staged_turns"] == 0

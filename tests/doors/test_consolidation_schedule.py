@@ -1,4 +1,4 @@
-"""A daemon consolidates unasked: regularly, when enough was said, and before it dozes."""
+"""A daemon consolidates without a request: at intervals, at a backlog of sessions, and before it exits."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -12,24 +12,35 @@ import pytest
 
 from lore import Lore
 from lore.clock import Clock
-from lore.config import Config, ConsolidationSettings, Tuning
+from lore.config import SETTINGS as ALL_SETTINGS
+from lore.config import Config, ConsolidationSettings, Tuning, of_daemon
 from lore.connecting import wire
-from lore.doors.consolidation_run import LEASE_SECONDS, ConsolidationRun, Ended, language_models
-from lore.doors.consolidation_schedule import FIRST_SECONDS, RETRY_SECONDS, ConsolidationSchedule
+from lore.doors.daemon_status import StatusFile
 from lore.doors.endpoint import Endpoint
-from lore.doors.locking import held
-from lore.doors.starting import RESIDENT, asked, start, stop
-from lore.doors.state import State
+from lore.doors.starting import ping, start, stop
 from lore.embed.hashing import HashEmbedder
-from lore.engine.consolidation_backlog import ATTEMPTS, DIGEST, runs
+from lore.engine.consolidate.backlog import ATTEMPTS, runs
+from lore.engine.consolidation_run import LEASE_SECONDS, RUNNING_JOB, ConsolidationRun, Ended, language_models
+from lore.engine.jobs import Jobs
+from lore.engine.schedule import FIRST_SECONDS, RETRY_SECONDS, Schedule
 from lore.errors import Unavailable
+from lore.filelock import is_held
 from lore.llm.base import OverBudget, Prompt
 from lore.llm.scripted import ScriptedModel
 from lore.model import SESSION, Cause, Draft, Filter
+from lore.store.records import DigestProgress
 from lore.transcripts.sources import SOURCES
 from lore.vectors import Vectors
-from tests.doors.resident import SECONDS, SETTINGS, Agent, an_endpoint, short_folder, until, writers_waiting
-from tests.doors.test_daemon import dozes, status
+from tests.doors.resident import (
+    SECONDS,
+    SETTINGS,
+    Agent,
+    an_endpoint,
+    short_folder,
+    status,
+    until,
+    writers_waiting,
+)
 from tests.llm.serving import misbehaving
 
 INTERVAL = 7200.0
@@ -59,11 +70,11 @@ def converse(lore: Lore, folder: Path, *sessions: str) -> None:
         assert list(lore.ingest(written(folder, session), SOURCES["claude-code"]))
 
 
-def noted(lore: Lore, **noted: Any) -> None:
+def fail_digest(lore: Lore, **failure: Any) -> None:
     """As if this had become of the only conversation that there is."""
     [session] = lore.select(Filter(kinds=frozenset({SESSION})), 2)
     with lore.store.transaction(lore.namespace, Cause(verb="test"), lore.clock()) as writer:
-        writer.note(DIGEST + session.id, noted)
+        writer.put_records([DigestProgress(session=session.id, **failure)])
 
 
 @pytest.fixture
@@ -78,40 +89,42 @@ def lore(lore: Lore) -> Lore:
 
 
 # --- when
-def test_a_minute_after_the_start_and_then_once_in_an_interval(lore: Lore, clock: Clock) -> None:
+def test_consolidation_is_due_a_minute_after_the_start_and_then_once_in_an_interval(
+    lore: Lore, clock: Clock
+) -> None:
     lore.remember(Draft(content="The ferry leaves at noon"))
-    nights = ConsolidationSchedule(lore)
-    assert not nights.due()
+    schedule = Schedule(lore)
+    assert not schedule.due()
     clock.sleep(seconds=FIRST_SECONDS)
-    assert nights.due()
-    nights.sleep()
+    assert schedule.due()
+    schedule.run()
     assert len(runs(lore.store.reader(lore.namespace))) == 1
     clock.sleep(seconds=INTERVAL - 1)
-    assert not nights.due()
+    assert not schedule.due()
     clock.sleep(seconds=1)
-    assert nights.due()
+    assert schedule.due()
 
 
-def test_only_when_asked(lore: Lore) -> None:
-    never = ConsolidationSchedule(replace(lore, tuning=replace(lore.tuning, consolidation_interval=0.0)))
-    assert not never.wanted
-    assert not never.keeps_awake()
-    assert ConsolidationSchedule(lore).wanted
+def test_an_interval_of_zero_turns_scheduled_consolidation_off(lore: Lore) -> None:
+    never = Schedule(replace(lore, tuning=replace(lore.tuning, consolidation_interval=0.0)))
+    assert not never.enabled
+    assert not never.needed_before_exit()
+    assert Schedule(lore).enabled
 
 
-def test_where_there_is_nothing_nothing_is_done(lore: Lore, clock: Clock) -> None:
-    nights = ConsolidationSchedule(lore)
+def test_consolidation_of_an_empty_store_is_never_due(lore: Lore, clock: Clock) -> None:
+    schedule = Schedule(lore)
     clock.sleep(seconds=INTERVAL)
-    assert not nights.due()
+    assert not schedule.due()
 
 
-def test_among_several_processes_one_does_it(lore: Lore, clock: Clock) -> None:
+def test_of_several_processes_one_consolidates(lore: Lore, clock: Clock) -> None:
     lore.remember(Draft(content="The ferry leaves at noon"))
-    nights = [ConsolidationSchedule(lore), ConsolidationSchedule(lore)]
+    schedule = [Schedule(lore), Schedule(lore)]
     clock.sleep(seconds=FIRST_SECONDS)
-    assert [one.due() for one in nights] == [True, False]
+    assert [one.due() for one in schedule] == [True, False]
     clock.sleep(seconds=RETRY_SECONDS)
-    assert [one.due() for one in nights] == [True, False], "the first has not come back"
+    assert [one.due() for one in schedule] == [True, False], "the first has not come back"
 
 
 def test_a_run_with_the_clock_ahead_does_not_postpone_the_next(
@@ -120,20 +133,20 @@ def test_a_run_with_the_clock_ahead_does_not_postpone_the_next(
     """By a year: when the clock is right again, all goes on as if that run had never been."""
     clock.sleep(days=365)
     converse(lore, tmp_path, "ferry")
-    nights = ConsolidationSchedule(lore)
+    schedule = Schedule(lore)
     clock.sleep(seconds=FIRST_SECONDS)
-    assert nights.due()
-    nights.sleep()
-    lease = f"consolidating {lore.namespace}"
-    assert lore.store.claim(lease, clock(), clock() + LEASE_SECONDS) is not None, "one that is killed"
+    assert schedule.due()
+    schedule.run()
+    jobs = Jobs(lore.store, lore.namespace)
+    assert jobs.claim(RUNNING_JOB, clock(), clock() + LEASE_SECONDS) is not None, "one that is killed"
     clock.sleep(days=-365)
-    assert nights.due()
-    nights.sleep()
+    assert schedule.due()
+    schedule.run()
     found = runs(lore.store.reader(lore.namespace))
     assert [run["began_at"] for run in found] == [clock()]
-    assert not nights.due()
+    assert not schedule.due()
     clock.sleep(seconds=INTERVAL)
-    assert nights.due()
+    assert schedule.due()
 
 
 def test_a_turn_of_the_future_does_not_keep_its_conversation_from_being_digested(
@@ -144,42 +157,44 @@ def test_a_turn_of_the_future_does_not_keep_its_conversation_from_being_digested
     late.write_text(late.read_text().replace("2026-01-15", "2027-12-01"))
     assert list(lore.ingest(late, SOURCES["claude-code"]))
     clock.sleep(days=-365)
-    noted(lore, attempts=1, retry_at=clock() + 365 * 86_400, trouble="it was away")
-    nights = ConsolidationSchedule(lore)
+    fail_digest(lore, attempts=1, retry_at=clock() + 365 * 86_400, error="it was away")
+    schedule = Schedule(lore)
     clock.sleep(seconds=FIRST_SECONDS)
-    assert nights.due()
-    nights.sleep()
+    assert schedule.due()
+    schedule.run()
     assert lore.staged() == []
 
 
-def test_enough_conversations_do_not_wait(lore: Lore, clock: Clock, tmp_path: Path) -> None:
+def test_enough_conversations_make_consolidation_due_before_the_interval_ends(
+    lore: Lore, clock: Clock, tmp_path: Path
+) -> None:
     converse(lore, tmp_path, "ferry")
-    nights = ConsolidationSchedule(lore)
+    schedule = Schedule(lore)
     clock.sleep(seconds=FIRST_SECONDS)
-    assert nights.due()
-    nights.sleep()
+    assert schedule.due()
+    schedule.run()
     assert lore.count(FRAGMENTS)
     converse(lore, tmp_path, "tug")
     lore.embed_pending()
-    assert not nights.due()
+    assert not schedule.due()
     converse(lore, tmp_path, "barge")
-    assert nights.due()
-    nights.sleep()
+    assert schedule.due()
+    schedule.run()
     assert lore.staged() == []
-    assert not nights.due()
+    assert not schedule.due()
 
 
 def test_what_is_still_being_said_waits_but_keeps_awake(lore: Lore, clock: Clock, tmp_path: Path) -> None:
     converse(lore, tmp_path, "ferry")
     [one] = lore.staged()
     clock.sleep(seconds=one.session.created_at + lore.tuning.idle_threshold - clock())
-    nights = ConsolidationSchedule(lore)
-    assert nights.keeps_awake()
-    assert not nights.due()
+    schedule = Schedule(lore)
+    assert schedule.needed_before_exit()
+    assert not schedule.due()
     clock.sleep(seconds=60)
-    assert nights.due(), "before dozing it does not take a second one, nor a minute after the start"
-    nights.sleep()
-    assert not nights.keeps_awake()
+    assert schedule.due(), "before dozing it does not take a second one, nor a minute after the start"
+    schedule.run()
+    assert not schedule.needed_before_exit()
 
 
 @pytest.mark.parametrize(
@@ -189,16 +204,18 @@ def test_what_is_still_being_said_waits_but_keeps_awake(lore: Lore, clock: Clock
         {"attempts": ATTEMPTS, "retry_at": 1.0},
     ],
 )
-def test_what_has_failed_keeps_nobody_awake(lore: Lore, tmp_path: Path, failed: dict[str, Any]) -> None:
+def test_a_failed_conversation_does_not_keep_the_daemon_running(
+    lore: Lore, tmp_path: Path, failed: dict[str, Any]
+) -> None:
     converse(lore, tmp_path, "ferry")
-    nights = ConsolidationSchedule(lore)
-    assert nights.keeps_awake()
-    noted(lore, trouble="no answer", **failed)
-    assert not nights.keeps_awake()
-    assert not nights.due()
+    schedule = Schedule(lore)
+    assert schedule.needed_before_exit()
+    fail_digest(lore, error="no answer", **failed)
+    assert not schedule.needed_before_exit()
+    assert not schedule.due()
 
 
-def test_a_language_model_that_is_away_keeps_nobody_awake(
+def test_an_unreachable_language_model_does_not_keep_the_daemon_running(
     lore: Lore, clock: Clock, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The conversation is as it was; but it is not tried again and again before dozing."""
@@ -207,29 +224,29 @@ def test_a_language_model_that_is_away_keeps_nobody_awake(
     def away(prompt: Prompt) -> OverBudget:
         return OverBudget("no credit is left", resumes=None)
 
-    nights = ConsolidationSchedule(replace(lore, model=ScriptedModel(away)))
-    assert nights.keeps_awake()
-    assert nights.due()
-    nights.sleep()
+    schedule = Schedule(replace(lore, model=ScriptedModel(away)))
+    assert schedule.needed_before_exit()
+    assert schedule.due()
+    schedule.run()
     assert [one.attempts for one in lore.staged()] == [0]
     assert "no credit is left" in caplog.text
-    assert not nights.keeps_awake()
+    assert not schedule.needed_before_exit()
     clock.sleep(seconds=FIRST_SECONDS)
-    assert not nights.due()
+    assert not schedule.due()
     clock.sleep(seconds=INTERVAL)
-    assert nights.due()
+    assert schedule.due()
 
 
-def test_what_waits_to_be_embedded_comes_first(
+def test_memories_are_embedded_before_consolidation_is_due(
     lore: Lore, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lore.doors.consolidation_schedule.BACKLOG", 1)
+    monkeypatch.setattr("lore.engine.schedule.BACKLOG", 1)
     lore.remember_all([Draft(content="The ferry leaves at noon"), Draft(content="The tug is late")])
-    nights = ConsolidationSchedule(lore)
+    schedule = Schedule(lore)
     clock.sleep(seconds=FIRST_SECONDS)
-    assert not nights.due()
+    assert not schedule.due()
     lore.embed_pending()
-    assert nights.due()
+    assert schedule.due()
 
 
 class Broken(HashEmbedder):
@@ -239,21 +256,21 @@ class Broken(HashEmbedder):
         raise RuntimeError("a mistake of ours")
 
 
-def test_a_mistake_of_ours_does_not_end_the_daemon(
+def test_an_unexpected_error_in_consolidation_does_not_end_the_daemon(
     config: Config, caplog: pytest.LogCaptureFixture, clock: Clock
 ) -> None:
     lore = wire(config, embedder=Broken(), clock=clock)
     lore.remember(Draft(content="The ferry leaves at noon"))
-    nights = ConsolidationSchedule(lore)
-    nights.sleep()
+    schedule = Schedule(lore)
+    schedule.run()
     assert "consolidation failed" in caplog.text
     assert "a mistake of ours" in caplog.text
-    assert not nights.at_work
+    assert not schedule.running
     lore.close()
 
 
 # --- one at a time, and its end
-def test_two_at_once_are_one_too_many(lore: Lore, clock: Clock, tmp_path: Path) -> None:
+def test_a_second_consolidation_at_the_same_time_is_refused(lore: Lore, clock: Clock, tmp_path: Path) -> None:
     """Until it has ended, or was silent for so long that it must have been killed."""
     converse(lore, tmp_path, "ferry")
 
@@ -264,7 +281,7 @@ def test_two_at_once_are_one_too_many(lore: Lore, clock: Clock, tmp_path: Path) 
 
     ConsolidationRun(lore, meanwhile).run()
     ConsolidationRun(lore).run()
-    lore.store.claim(f"consolidating {lore.namespace}", clock(), clock() + LEASE_SECONDS)
+    Jobs(lore.store, lore.namespace).claim(RUNNING_JOB, clock(), clock() + LEASE_SECONDS)
     with pytest.raises(Unavailable, match="within 10 minutes"):
         ConsolidationRun(lore).run()
     assert not ConsolidationRun(lore).run(dry=True).applied
@@ -272,7 +289,9 @@ def test_two_at_once_are_one_too_many(lore: Lore, clock: Clock, tmp_path: Path) 
     ConsolidationRun(lore).run()
 
 
-def test_it_ends_between_two_conversations_and_keeps_what_it_has(lore: Lore, tmp_path: Path) -> None:
+def test_consolidation_can_be_ended_between_two_conversations_and_keeps_its_results(
+    lore: Lore, tmp_path: Path
+) -> None:
     converse(lore, tmp_path, "ferry", "tug", "barge")
 
     def told(phase: str, done: int, total: int) -> None:
@@ -288,7 +307,7 @@ def test_it_ends_between_two_conversations_and_keeps_what_it_has(lore: Lore, tmp
     assert lore.staged() == []
 
 
-def test_no_answer_is_waited_for_in_the_end(lore: Lore, tmp_path: Path) -> None:
+def test_ending_consolidation_does_not_wait_for_a_language_model(lore: Lore, tmp_path: Path) -> None:
     """The question is asked again the next time; the conversation has not failed."""
     converse(lore, tmp_path, "ferry")
     asked, answered = Event(), Event()
@@ -315,7 +334,7 @@ def test_no_answer_is_waited_for_in_the_end(lore: Lore, tmp_path: Path) -> None:
     ending.join()
 
 
-def test_what_a_language_model_answers_arrives(lore: Lore, tmp_path: Path) -> None:
+def test_answers_of_a_language_model_become_memories(lore: Lore, tmp_path: Path) -> None:
     converse(lore, tmp_path, "ferry")
     item = {"text": "The ferry leaves at noon.", "type": "fact", "importance": "high", "turns": [1]}
     topic = {
@@ -337,21 +356,24 @@ def test_what_a_language_model_answers_arrives(lore: Lore, tmp_path: Path) -> No
     assert language_models(lore) is None
 
 
-def test_what_goes_on_is_told_in_whatever_order_it_ends(tmp_path: Path) -> None:
-    state = State(str(tmp_path / "status"))
-    state.begin()
-    with ExitStack() as night:
-        with state.doing("ingesting"):
-            night.enter_context(state.doing("consolidating"))
-            assert state.now == "consolidating"
-        assert state.now == "consolidating"
+def test_the_state_is_right_in_whatever_order_activities_end(tmp_path: Path) -> None:
+    status = StatusFile(str(tmp_path / "status"))
+    status.write()
+    with ExitStack() as run:
+        with status.doing("ingesting"):
+            run.enter_context(status.doing("consolidating"))
+            assert status.state == "consolidating"
+        assert status.state == "consolidating"
     assert json.loads((tmp_path / "status").read_text())["state"] == "idle"
 
 
 # --- as processes
-def test_the_settings_of_a_night_are_the_daemons_own() -> None:
+def test_the_settings_of_consolidation_are_the_daemons_own() -> None:
     own = {field.name for field in fields(ConsolidationSettings)} - {field.name for field in fields(Tuning)}
-    assert {f"LORE_{name.upper()}" for name in own - {"llm_prices"}} <= set(RESIDENT)
+    names = {name for name, setting in ALL_SETTINGS.items() if name in own or setting.llm}
+    assert len(names) > len(own)
+    variables = {f"LORE_{name.upper()}": "x" for name in names}
+    assert of_daemon(variables | {"LORE_NAMESPACE": "x", "LORE_SEARCH_LIMIT": "x"}) == variables
 
 
 @pytest.fixture
@@ -374,7 +396,7 @@ def transcripts(home: Path) -> Path:
     return home / ".claude" / "projects" / "-ferry"
 
 
-def test_what_was_said_becomes_a_tree_without_anybody_asking(home: Path, endpoint: Endpoint) -> None:
+def test_a_daemon_digests_conversations_into_trees_on_its_own(home: Path, endpoint: Endpoint) -> None:
     transcripts(home).mkdir(parents=True)
     with Agent(endpoint, LORE_SURFACES="tree") as agent:
         agent.greet()
@@ -404,33 +426,33 @@ def test_a_daemon_whose_model_cannot_be_asked_digests_by_rules_and_logs_why(
 
 
 @pytest.fixture
-def drowsy(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A daemon that is idle after a moment, although a night is long to come."""
+def short_idle_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A daemon that is unused after a moment, long before a regular run is due."""
     monkeypatch.setenv("LORE_CONSOLIDATION_INTERVAL", "7200")
     monkeypatch.setenv("LORE_IDLE_SESSIONS", "0")
     monkeypatch.setenv("LORE_IDLE_MINUTES", "0.001")
 
 
-def test_it_digests_before_it_dozes(home: Path, drowsy: None, endpoint: Endpoint) -> None:
+def test_a_daemon_digests_before_it_exits(home: Path, short_idle_time: None, endpoint: Endpoint) -> None:
     written(transcripts(home), "ferry")
     start(endpoint)
-    until(lambda: dozes(endpoint))
-    assert status(endpoint)["staged_turns"] == 0
+    until(lambda: not is_held(endpoint.lock))
     log = Path(endpoint.log).read_text()
-    assert log.index("sessions_digested 1") < log.index("dozing")
+    assert log.index("sessions_digested 1") < log.index("nobody has used the daemon")
 
 
-def test_it_does_not_doze_while_it_reads(home: Path, drowsy: None, endpoint: Endpoint) -> None:
+def test_a_daemon_does_not_exit_while_it_reads(home: Path, short_idle_time: None, endpoint: Endpoint) -> None:
     written(transcripts(home), "ferry")
     wire(Config(data_dir=Path(endpoint.home)), embedder=HashEmbedder()).close()
     with writers_waiting(endpoint):
         start(endpoint)
         until(lambda: status(endpoint)["uptime_seconds"] > 4)
-        assert "dozing" not in Path(endpoint.log).read_text()
-    until(lambda: status(endpoint)["memories"])
+        assert "nobody has used the daemon" not in Path(endpoint.log).read_text()
+    until(lambda: not is_held(endpoint.lock))
+    assert "read 3 new turns, 1 new sessions" in Path(endpoint.log).read_text()
 
 
-def test_a_stop_in_the_middle_is_clean(home: Path, endpoint: Endpoint) -> None:
+def test_stopping_the_daemon_during_consolidation_loses_nothing(home: Path, endpoint: Endpoint) -> None:
     """What was done stays, what was not waits, and the store is whole."""
     sessions, turns = 60, 40
     lore = wire(Config(data_dir=Path(endpoint.home)), embedder=HashEmbedder())
@@ -443,9 +465,9 @@ def test_a_stop_in_the_middle_is_clean(home: Path, endpoint: Endpoint) -> None:
     until(lambda: status(endpoint)["staged_turns"] < sessions * turns)
     with writers_waiting(endpoint):
         assert status(endpoint)["staged_turns"]
-        assert asked(endpoint, "stop")
+        assert ping(endpoint, "stop")
         until(lambda: "stopping" in Path(endpoint.log).read_text())
-    until(lambda: not held(endpoint.lock))
+    until(lambda: not is_held(endpoint.lock))
     log = Path(endpoint.log).read_text()
     assert "consolidation ended in digest, after" in log
     assert "Traceback" not in log
@@ -458,7 +480,7 @@ def test_a_stop_in_the_middle_is_clean(home: Path, endpoint: Endpoint) -> None:
 
 
 @pytest.mark.parametrize("name", ["SOME_KEY", "LORE_SOME_KEY"])
-def test_it_sees_the_key_that_its_starter_has(
+def test_a_daemon_uses_the_api_key_of_the_process_that_started_it(
     home: Path, endpoint: Endpoint, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     written(transcripts(home), "ferry")
@@ -471,4 +493,6 @@ def test_it_sees_the_key_that_its_starter_has(
         start(endpoint)
         [request, *_] = until(situation.requests)
         assert "a secret" in str(request["headers"])
-        assert status(endpoint)["language_model"]["extraction"] == ConsolidationSettings().extraction_model
+        assert (
+            status(endpoint)["language_model"]["extraction"] == ConsolidationSettings().llm.extraction_model
+        )

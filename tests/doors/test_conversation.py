@@ -5,7 +5,7 @@ import socket
 import threading
 from typing import Any
 
-from lore.doors import handshake
+from lore.doors import protocol
 from lore.doors.conversation import MOST_TRIES, Conversation
 
 CALL = {"method": "tools/call", "params": {"name": "store", "arguments": {}}}
@@ -19,7 +19,7 @@ def spoken(message: dict[str, Any]) -> bytes:
 def asked(conversation: Conversation, id: int | str, message: dict[str, Any], begun: bool = True) -> None:
     conversation.follow(True, spoken({"id": id} | message))
     if begun:
-        conversation.follow(False, handshake.encode("begun", {"id": json.dumps(id)}))
+        conversation.follow(False, protocol.encode("begun", {"id": json.dumps(id)}))
 
 
 def answered(conversation: Conversation, id: int | str) -> None:
@@ -27,18 +27,18 @@ def answered(conversation: Conversation, id: int | str) -> None:
 
 
 def excuses(conversation: Conversation) -> dict[int | str, str]:
-    messages = [json.loads(line) for line in conversation.news().splitlines()]
+    messages = [json.loads(line) for line in conversation.outgoing().splitlines()]
     return {message["id"]: message["result"]["content"][0]["text"] for message in messages}
 
 
-def test_what_was_answered_is_closed() -> None:
+def test_an_answered_request_is_closed() -> None:
     conversation = Conversation()
     asked(conversation, 1, CALL)
     assert conversation.waiting
     answered(conversation, 1)
     assert not conversation.waiting
     conversation.interrupted("search")
-    assert conversation.news() == b""
+    assert conversation.outgoing() == b""
 
 
 def test_ids_of_different_kinds_are_different() -> None:
@@ -48,7 +48,7 @@ def test_ids_of_different_kinds_are_different() -> None:
     assert conversation.waiting
 
 
-def test_what_was_begun_and_may_not_be_repeated_is_excused_once() -> None:
+def test_an_unsafe_request_that_was_begun_gets_one_error_reply() -> None:
     conversation = Conversation()
     asked(conversation, 1, CALL)
     asked(conversation, 2, CALL, begun=False)
@@ -59,41 +59,41 @@ def test_what_was_begun_and_may_not_be_repeated_is_excused_once() -> None:
     assert conversation.waiting
 
 
-def test_what_kills_daemons_is_given_up() -> None:
+def test_a_request_that_kills_daemons_is_given_up() -> None:
     conversation = Conversation()
     asked(conversation, 1, SEARCH)
     for _ in range(MOST_TRIES - 1):
         conversation.interrupted("search")
         assert excuses(conversation) == {}
-        conversation.follow(False, handshake.encode("begun", {"id": "1"}))
+        conversation.follow(False, protocol.encode("begun", {"id": "1"}))
     conversation.interrupted("search")
     assert list(excuses(conversation)) == [1]
 
 
-def test_what_was_cancelled_is_not_waited_for() -> None:
+def test_a_cancelled_request_is_not_waited_for() -> None:
     conversation = Conversation()
     asked(conversation, "a", CALL)
     conversation.follow(True, spoken({"method": "notifications/cancelled", "params": {"requestId": "a"}}))
     assert not conversation.waiting
 
 
-def test_one_who_listens_is_not_one_who_waits() -> None:
+def test_a_subscription_does_not_count_as_an_open_request() -> None:
     conversation = Conversation()
     asked(conversation, 1, {"method": "subscriptions/listen"})
     assert conversation.listening
     assert not conversation.waiting
     conversation.interrupted("")
     conversation.give_up("no daemon")
-    assert conversation.news() == b""
+    assert conversation.outgoing() == b""
     assert conversation.listening
 
 
-def test_giving_up_answers_all_who_wait() -> None:
+def test_giving_up_answers_every_open_request() -> None:
     conversation = Conversation()
     asked(conversation, 1, CALL, begun=False)
     asked(conversation, 2, {"method": "tools/list"}, begun=False)
     conversation.give_up("the disk is full")
-    call, listing = [json.loads(line) for line in conversation.news().splitlines()]
+    call, listing = [json.loads(line) for line in conversation.outgoing().splitlines()]
     assert call["result"]["isError"]
     assert "the disk is full" in call["result"]["content"][0]["text"]
     assert "the disk is full" in listing["error"]["message"]
@@ -108,11 +108,11 @@ def heard_and_answered(line: socket.socket, heard: list[dict[str, Any]]) -> None
             if "id" in message:
                 id = json.dumps(message["id"])
                 line.sendall(
-                    handshake.encode("begun", {"id": id}) + spoken({"id": message["id"], "result": {}})
+                    protocol.encode("begun", {"id": id}) + spoken({"id": message["id"], "result": {}})
                 )
 
 
-def test_a_new_daemon_hears_the_greeting_the_subscriptions_and_what_is_open() -> None:
+def test_a_new_daemon_receives_the_handshake_the_subscriptions_and_the_open_requests() -> None:
     conversation = Conversation()
     asked(conversation, 0, {"method": "initialize", "params": {"protocolVersion": "2025-06-18"}})
     answered(conversation, 0)
@@ -128,7 +128,7 @@ def test_a_new_daemon_hears_the_greeting_the_subscriptions_and_what_is_open() ->
     with ours, theirs:
         daemon = threading.Thread(target=heard_and_answered, args=(theirs, heard))
         daemon.start()
-        assert conversation.restored(ours)
+        assert conversation.restore(ours)
         ours.shutdown(socket.SHUT_WR)
         daemon.join()
     assert [message["method"] for message in heard] == [
@@ -139,7 +139,7 @@ def test_a_new_daemon_hears_the_greeting_the_subscriptions_and_what_is_open() ->
     ]
     assert [message.get("id") for message in heard] == ["lore-mcp/0", None, "lore-mcp/0", 4]
     assert heard[2]["params"] == {"uri": "a:"}
-    [notice] = conversation.news().splitlines()
+    [notice] = conversation.outgoing().splitlines()
     assert json.loads(notice)["params"] == {"uri": "a:"}
 
 
@@ -150,4 +150,4 @@ def test_a_daemon_that_hangs_up_meanwhile_restores_nothing() -> None:
     ours, theirs = socket.socketpair()
     with ours:
         theirs.close()
-        assert not conversation.restored(ours)
+        assert not conversation.restore(ours)

@@ -4,9 +4,8 @@ import json
 import os
 import re
 import signal
-from collections.abc import Iterator
+import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,17 +13,20 @@ from lore import Draft
 from lore.config import Config
 from lore.connecting import wire
 from lore.doors.endpoint import Endpoint
-from lore.doors.locking import held
-from lore.doors.starting import asked, start, stop
+from lore.doors.starting import command, ping, start, stop
 from lore.embed.hashing import HashEmbedder
+from lore.filelock import is_held
 from tests.doors.command import Command
 from tests.doors.resident import (
-    SETTINGS,
+    SECONDS,
     Agent,
     an_endpoint,
+    entity,
     kill,
+    messages,
     pid_of,
     short_folder,
+    status,
     until,
     writers_waiting,
 )
@@ -33,28 +35,13 @@ NOBODY = 2**22 + 1
 """The number of no process: more than systems give."""
 
 
-@pytest.fixture(autouse=True)
-def hashed(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in SETTINGS.items():
-        monkeypatch.setenv(name, value)
+pytestmark = pytest.mark.usefixtures("hashed")
 
 
 @pytest.fixture
-def endpoint() -> Iterator[Endpoint]:
-    with short_folder() as folder, an_endpoint(folder) as endpoint:
-        start(endpoint)
-        yield endpoint
-
-
-def status(endpoint: Endpoint) -> dict[str, Any]:
-    told = asked(endpoint, "status")
-    assert told is not None
-    document: dict[str, Any] = json.loads(told["status"])
-    return document
-
-
-def messages(endpoint: Endpoint) -> list[int]:
-    return [client["messages"] for client in status(endpoint)["clients"]]
+def endpoint(shared: Endpoint) -> Endpoint:
+    """The endpoint of the daemon that tests share."""
+    return shared
 
 
 def refusal(endpoint: Endpoint, want: str, **fields: str) -> str:
@@ -64,11 +51,7 @@ def refusal(endpoint: Endpoint, want: str, **fields: str) -> str:
     return f"{told['kind']}: {told['error']}"
 
 
-def entity(name: str) -> dict[str, Any]:
-    return {"entities": [{"name": name, "entityType": "thing", "observations": []}]}
-
-
-def test_it_tells_what_it_is(endpoint: Endpoint) -> None:
+def test_the_status_lists_the_daemon_and_its_clients(endpoint: Endpoint) -> None:
     with Agent(endpoint, "--namespace", "ann") as agent:
         agent.greet().call("create_entities", **entity("a thing"))
         told = status(endpoint)
@@ -77,25 +60,23 @@ def test_it_tells_what_it_is(endpoint: Endpoint) -> None:
     assert told["pid"] == pid_of(endpoint)
     assert told["store"] == os.path.join(endpoint.home, "memory.db")
     assert told["socket"] == endpoint.socket
-    [client] = told["clients"]
+    [client] = [client for client in told["clients"] if client["pid"] == agent.process.pid]
     assert client["speaks"] == "mcp"
     assert client["surfaces"] == "official"
     assert client["namespace"] == "ann"
     assert client["folder"] == os.getcwd()
-    assert client["pid"] == agent.process.pid
     assert client["messages"] == 3
     until(lambda: status(endpoint)["clients"] == [])
 
 
-def test_the_file_for_other_programs(endpoint: Endpoint) -> None:
+def test_the_status_file_has_state_pid_time_and_mode(endpoint: Endpoint) -> None:
     told = json.loads(Path(endpoint.status).read_text())
     assert told.keys() == {"state", "pid", "updated_at", "mode"}
     assert (told["state"], told["pid"], told["mode"]) == ("idle", pid_of(endpoint), "local")
 
 
-def test_it_says_that_it_embeds_and_how_much_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_status_counts_the_memories_still_to_embed() -> None:
     """A backlog whose first batch cannot be written yet."""
-    monkeypatch.setenv("LORE_EMBEDDING_MODEL", "hash")
     with short_folder() as folder, an_endpoint(folder) as endpoint:
         lore = wire(Config(data_dir=folder), embedder=HashEmbedder())
         lore.remember_all([Draft(content=f"memory {number}") for number in range(300)])
@@ -120,31 +101,31 @@ def test_it_says_that_it_embeds_and_how_much_is_left(monkeypatch: pytest.MonkeyP
         assert "embedded 300 memories in" in log
 
 
-def test_its_files_are_its_owners_alone(endpoint: Endpoint) -> None:
+def test_only_the_owner_can_read_the_daemons_files(endpoint: Endpoint) -> None:
     modes = {path.name: path.stat().st_mode & 0o777 for path in Path(endpoint.home).iterdir()}
     assert {name: mode for name, mode in modes.items() if mode & 0o077} == {}
     assert "daemon.sock" in modes
 
 
-def test_a_wish_that_it_does_not_know(endpoint: Endpoint) -> None:
-    assert "unknown wish 'dance'; known: mcp" in refusal(endpoint, "dance")
+def test_an_unknown_request_is_refused_with_the_known_ones(endpoint: Endpoint) -> None:
+    assert "unknown request 'dance'; known: mcp" in refusal(endpoint, "dance")
 
 
-def test_settings_that_all_clients_share_cannot_differ(endpoint: Endpoint) -> None:
+def test_a_client_with_another_embedding_model_is_refused(endpoint: Endpoint) -> None:
     said = refusal(endpoint, "mcp", LORE_EMBEDDING_MODEL="gte-small")
     assert "runs with embedding_model 'hash', this client wants 'gte-small'" in said
     assert "lore daemon restart" in said
 
 
-def test_a_stranger_does_not_disturb_it(endpoint: Endpoint) -> None:
+def test_bytes_of_another_protocol_do_not_disturb_the_daemon(endpoint: Endpoint) -> None:
     for noise in (b"GET / HTTP/1.1\r\n\r\n", b"lore/9 mcp\0\n", b"\0\n", b"\xff" * 100_000):
-        line, _ = endpoint._line()
+        line, _ = endpoint._connect()
         line.sendall(noise)
         line.close()
-    assert asked(endpoint) is not None
+    assert ping(endpoint) is not None
 
 
-def test_parallel_calls_are_all_kept(endpoint: Endpoint) -> None:
+def test_entities_of_parallel_calls_are_all_kept(endpoint: Endpoint) -> None:
     with Agent(endpoint) as agent:
         agent.greet()
         calls = {agent.begin_call("create_entities", **entity(f"thing {n}")) for n in range(50)}
@@ -154,30 +135,30 @@ def test_parallel_calls_are_all_kept(endpoint: Endpoint) -> None:
         assert len(agent.call("read_graph")["entities"]) == 50
 
 
-def test_one_that_floods_it_does_not_keep_the_others_waiting(endpoint: Endpoint) -> None:
+def test_a_client_that_floods_the_daemon_does_not_delay_other_clients(endpoint: Endpoint) -> None:
     with Agent(endpoint) as busy, Agent(endpoint) as other:
         busy.greet()
         other.greet()
         with writers_waiting(endpoint):
             calls = [busy.begin_call("create_entities", **entity(f"thing {n}")) for n in range(100)]
-            until(lambda: max(messages(endpoint)) == 2 + len(calls))
+            until(lambda: messages(endpoint, busy) == 2 + len(calls))
             assert other.call("search_nodes", query="nothing")["entities"] == []
         assert {busy.hear()["id"] for _ in calls} == set(calls)
 
 
 @pytest.mark.parametrize("how", ["signal", "request"])
-def test_what_has_begun_is_finished_before_the_end(endpoint: Endpoint, how: str) -> None:
+def test_a_daemon_that_is_stopped_finishes_the_calls_it_has_begun(endpoint: Endpoint, how: str) -> None:
     with Agent(endpoint) as agent:
         agent.greet()
         daemon = pid_of(endpoint)
         with writers_waiting(endpoint):
             call = agent.begin_call("create_entities", **entity("a thing"))
-            until(lambda: messages(endpoint) == [3])
+            until(lambda: messages(endpoint, agent) == 3)
             if how == "signal":
                 kill(daemon, signal.SIGTERM)
             else:
-                assert asked(endpoint, "stop") is not None
-            until(lambda: asked(endpoint) is None)
+                assert ping(endpoint, "stop") is not None
+            until(lambda: ping(endpoint) is None)
         answer = agent.hear()
         assert answer["id"] == call
         assert not answer["result"].get("isError")
@@ -188,71 +169,51 @@ def test_what_has_begun_is_finished_before_the_end(endpoint: Endpoint, how: str)
         assert [entity["name"] for entity in agent.call("read_graph")["entities"]] == ["a thing"]
 
 
-def test_who_stops_it_does_not_wait_for_the_one_that_follows(endpoint: Endpoint) -> None:
+def test_stopping_a_daemon_does_not_wait_for_its_successor(endpoint: Endpoint) -> None:
     """It began, because somebody needs it, before the end of the first was noticed."""
     with Agent(endpoint) as agent:
         agent.greet()
         with writers_waiting(endpoint):
             agent.begin_call("create_entities", **entity("a thing"))
-            until(lambda: messages(endpoint) == [3])
+            until(lambda: messages(endpoint, agent) == 3)
             Path(endpoint.pid).write_text(str(NOBODY))
             assert stop(endpoint)
-            assert held(endpoint.lock)
-        until(lambda: not held(endpoint.lock))
+            assert is_held(endpoint.lock)
+        until(lambda: not is_held(endpoint.lock))
 
 
 @pytest.fixture
-def drowsy(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A daemon that is idle after a moment."""
+def short_idle_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LORE_IDLE_MINUTES", "0.001")
 
 
-def dozes(endpoint: Endpoint) -> bool:
-    """The process is the same, but it is another program."""
-    told = asked(endpoint)
-    return told is not None and b"lore.doors.idle" in Path(f"/proc/{told['pid']}/cmdline").read_bytes()
-
-
-def rss_mb(pid: int) -> float:
-    [line] = [line for line in Path(f"/proc/{pid}/status").read_text().splitlines() if "VmRSS" in line]
-    return int(line.split()[1]) / 1000
-
-
-@pytest.mark.usefixtures("drowsy")
+@pytest.mark.usefixtures("short_idle_time")
 @pytest.mark.parametrize("folder", ["", "long" * 30])
-def test_it_dozes_when_idle_and_wakes_when_it_is_asked(folder: str) -> None:
-    """The conversation goes on, the process is the same, and it takes little memory meanwhile."""
+def test_an_unused_daemon_exits_and_the_next_call_of_its_agent_starts_another(folder: str) -> None:
     with short_folder() as short, an_endpoint(short / folder) as endpoint, Agent(endpoint) as agent:
         agent.greet().call("create_entities", **entity("a thing"))
-        process = pid_of(endpoint)
         for _ in range(2):
-            until(lambda: dozes(endpoint))
-            assert pid_of(endpoint) == process
-            assert rss_mb(process) < 30
-            told = status(endpoint)
-            assert (told["pid"], told["state"], told["memories"], told["clients"]) == (process, "idle", 1, [])
-            assert json.loads(Path(endpoint.status).read_text())["pid"] == process
+            until(lambda: not is_held(endpoint.lock))
+            left = {path.name for path in Path(endpoint.home).iterdir()}
+            assert left & {"daemon.sock", "daemon.port", "daemon.pid", "daemon.status"} == set()
             assert [entity["name"] for entity in agent.call("read_graph")["entities"]] == ["a thing"]
-            assert pid_of(endpoint) == process
+        assert Path(endpoint.log).read_text().count("INFO nobody has used the daemon for 0.001 minutes") >= 2
 
 
-@pytest.mark.usefixtures("drowsy")
-@pytest.mark.parametrize("how", ["signal", "request"])
-def test_a_dozing_daemon_ends_when_it_is_told_to(how: str) -> None:
+@pytest.mark.usefixtures("short_idle_time")
+def test_a_daemon_that_no_client_started_stays_when_it_is_unused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a service or in a terminal; nobody would start it again."""
+    monkeypatch.setenv("LORE_EMBEDDING_MODEL", "gte-small")
     with short_folder() as folder, an_endpoint(folder) as endpoint:
-        start(endpoint)
-        until(lambda: dozes(endpoint))
-        if how == "signal":
-            kill(pid_of(endpoint), signal.SIGTERM)
-        else:
-            assert stop(endpoint)
-        until(lambda: asked(endpoint) is None)
-        until(lambda: not Path(endpoint.pid).exists())
-        assert {path.name for path in folder.iterdir()} & {"daemon.sock", "daemon.status"} == set()
+        process = subprocess.Popen([*command(endpoint), "--quietly"])
+        until(lambda: Path(endpoint.log).exists() and "released" in Path(endpoint.log).read_text())
+        assert pid_of(endpoint) == process.pid
+        assert stop(endpoint)
+        assert process.wait(SECONDS) == 0
 
 
-@pytest.mark.usefixtures("drowsy")
-def test_it_does_not_doze_while_somebody_listens_but_gives_memory_back(
+@pytest.mark.usefixtures("short_idle_time")
+def test_a_daemon_stays_while_a_client_listens_but_gives_memory_back(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("LORE_EMBEDDING_MODEL", "gte-small")
@@ -262,5 +223,5 @@ def test_it_does_not_doze_while_somebody_listens_but_gives_memory_back(
         assert "result" in agent.ask("resources/subscribe", {"uri": uri})
         agent.call("create_entities", **entity("a ferry"))
         until(lambda: "released" in Path(endpoint.log).read_text())
-        assert not dozes(endpoint)
+        assert ping(endpoint)
         assert len(agent.call("search_nodes", query="ferry")["entities"]) == 1

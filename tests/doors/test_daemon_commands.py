@@ -4,12 +4,10 @@ import json
 import os
 import re
 import select
-import shutil
 import signal
 import stat
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,14 +18,14 @@ import pytest
 
 from lore.doors.cli import cli
 from lore.doors.cli.daemon import COMMANDS
-from lore.doors.daemon import WAIT_SECONDS
+from lore.doors.daemon import PREDECESSOR_SECONDS
 from lore.doors.endpoint import Endpoint
-from lore.doors.locking import held, holding
 from lore.doors.logbook import LARGEST_BYTES
 from lore.doors.starting import stop
+from lore.filelock import holding, is_held
 from lore.version import VERSION
 from tests.doors.command import Command
-from tests.doors.resident import until
+from tests.doors.resident import short_folder, until
 from tests.doors.test_cli import loaded_by
 
 LIMIT_SECONDS = 60
@@ -49,6 +47,10 @@ class Home:
         self.log = Path(self.endpoint.log)
 
     def __call__(self, *args: str, code: int = 0, env: dict[str, str] | None = None) -> Said:
+        """Run the command: `daemon run` as a process, all others in this one."""
+        if "run" not in args:
+            result = self.command(*args, code=code, env=env)
+            return Said(result.stdout, result.stderr)
         pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         with self.command.start(*args, env=env, **pipes) as process:
             out, error = process.communicate(timeout=LIMIT_SECONDS)
@@ -68,16 +70,15 @@ class Home:
         """A daemon that had no time to clean up; the pid it had."""
         pid = self.started()
         os.kill(pid, signal.SIGKILL)
-        until(lambda: not held(self.endpoint.lock))
+        until(lambda: not is_held(self.endpoint.lock))
         return pid
 
 
 @pytest.fixture
 def short() -> Iterator[Path]:
     """A folder in which a socket has a name that is short enough."""
-    folder = Path(tempfile.mkdtemp(dir="/tmp"))
-    yield folder
-    shutil.rmtree(folder)
+    with short_folder() as folder:
+        yield folder
 
 
 @pytest.fixture(params=["socket", "port"])
@@ -88,7 +89,7 @@ def home(request: pytest.FixtureRequest, short: Path, tmp_path: Path) -> Iterato
 
 @pytest.fixture
 def near(short: Path) -> Iterator[Home]:
-    """Where it makes no difference how the daemon is reached."""
+    """For tests to which it makes no difference how the daemon is reached."""
     yield from living(Home(short), unix=True)
 
 
@@ -96,7 +97,7 @@ def living(home: Home, unix: bool) -> Iterator[Home]:
     assert home.endpoint.unix is unix
     yield home
     stop(home.endpoint)
-    assert not held(home.endpoint.lock)
+    assert not is_held(home.endpoint.lock)
 
 
 def heard(process: subprocess.Popen[bytes], text: str, stream: str = "stdout") -> str:
@@ -129,13 +130,13 @@ def test_a_daemon_is_started_once_and_stopped_once(home: Home) -> None:
     }
 
 
-def test_the_short_names_do_the_same(near: Home) -> None:
+def test_start_stop_and_logs_work_without_the_word_daemon(near: Home) -> None:
     assert near("start").out.startswith("Lore: started")
     assert "INFO lore" in near("logs").out
     assert near("stop").out == "Lore: stopped\n"
 
 
-def test_of_many_who_start_it_at_once_one_does(near: Home) -> None:
+def test_of_many_starts_at_once_one_starts_a_daemon(near: Home) -> None:
     pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     processes = [near.command.start("daemon", "start", "--json", **pipes) for _ in range(4)]
     said = [json.loads(process.communicate(timeout=LIMIT_SECONDS)[0]) for process in processes]
@@ -143,25 +144,25 @@ def test_of_many_who_start_it_at_once_one_does(near: Home) -> None:
     assert len({document["pid"] for document in said}) == 1
 
 
-def test_a_restart_puts_another_in_its_place(home: Home) -> None:
-    first = home.started()
-    again = home.document("daemon", "restart")
+def test_a_restart_replaces_the_daemon(near: Home) -> None:
+    first = near.started()
+    again = near.document("daemon", "restart")
     assert (again["stopped"], again["started"], again["version"]) == (True, True, VERSION)
-    assert again["pid"] == home.document("daemon", "status")["pid"] != first
+    assert again["pid"] == near.document("daemon", "status")["pid"] != first
 
 
-def test_a_restart_starts_where_none_runs(near: Home) -> None:
+def test_a_restart_starts_a_daemon_where_none_runs(near: Home) -> None:
     said = near("daemon", "restart").out
     assert said == f"Lore: started (PID: {near.document('daemon', 'status')['pid']})\n"
 
 
-def test_stopping_tells_which_one_it_was(near: Home) -> None:
+def test_stop_reports_the_process_id(near: Home) -> None:
     pid = near.started()
     assert near.document("stop") == {"stopped": True, "pid": pid}
     assert near.document("stop") == {"stopped": False, "pid": None}
 
 
-def test_what_was_left_behind_by_a_killed_daemon_does_not_mislead(home: Home) -> None:
+def test_files_of_a_killed_daemon_do_not_mislead_the_commands(home: Home) -> None:
     pid = home.killed()
     left = {path.name for path in home.folder.iterdir()}
     assert {"daemon.pid", "daemon.status"} < left
@@ -171,7 +172,7 @@ def test_what_was_left_behind_by_a_killed_daemon_does_not_mislead(home: Home) ->
     assert home.started() != pid
 
 
-def test_a_stale_pid_that_is_somebody_elses_by_now_is_left_alone(near: Home) -> None:
+def test_a_stale_process_id_that_another_program_has_now_is_left_alone(near: Home) -> None:
     near.folder.joinpath("daemon.pid").write_text(str(os.getpid()))
     status = {"state": "idle", "pid": os.getpid(), "updated_at": 0, "mode": "local"}
     near.folder.joinpath("daemon.status").write_text(json.dumps(status))
@@ -189,15 +190,15 @@ def test_a_port_file_without_a_port_is_no_obstacle(tmp_path: Path) -> None:
     assert home("stop").out == "Lore: stopped\n"
 
 
-def test_one_that_only_begins_is_stopped_too(near: Home) -> None:
+def test_a_daemon_that_is_still_starting_can_be_stopped(near: Home) -> None:
     """It holds its lock already, but nobody can talk to it yet."""
     with near.command.start("daemon", "run", stderr=subprocess.DEVNULL) as process:
-        until(lambda: held(near.endpoint.lock))
+        until(lambda: is_held(near.endpoint.lock))
         assert stop(near.endpoint) is True
         assert process.wait(LIMIT_SECONDS) in (0, -signal.SIGTERM)
 
 
-def test_looking_leaves_nothing_behind(short: Path) -> None:
+def test_status_stop_and_logs_create_no_folder(short: Path) -> None:
     home = Home(short / "new")
     home("daemon", "status", code=3)
     home("daemon", "stop")
@@ -206,7 +207,7 @@ def test_looking_leaves_nothing_behind(short: Path) -> None:
 
 
 # --- what cannot start
-def test_a_wrong_setting_is_named_and_the_running_daemon_kept(near: Home) -> None:
+def test_a_restart_with_a_wrong_setting_names_it_and_keeps_the_running_daemon(near: Home) -> None:
     near.folder.joinpath("config.toml").write_text("idle_minutes = 'red'\n")
     assert "idle_minutes" in near("daemon", "start", code=1).error
     error = json.loads(near("daemon", "start", "--json", code=1).error)
@@ -218,7 +219,7 @@ def test_a_wrong_setting_is_named_and_the_running_daemon_kept(near: Home) -> Non
     assert near.document("daemon", "status")["pid"] == pid
 
 
-def test_the_reason_of_a_failed_start_is_told_and_no_older_one(near: Home) -> None:
+def test_a_failed_start_reports_its_own_reason_and_no_older_one(near: Home) -> None:
     near.log.write_text("2020-01-01T00:00:00.000+00:00 ERROR another misfortune\n")
     near.folder.joinpath("memory.db").write_text("a diary, not a database " * 100)
     error = near("daemon", "start", code=1).error
@@ -228,7 +229,7 @@ def test_the_reason_of_a_failed_start_is_told_and_no_older_one(near: Home) -> No
     assert "ERROR" in last
 
 
-def test_a_daemon_clears_away_what_is_stale_before_it_begins(near: Home) -> None:
+def test_a_starting_daemon_removes_stale_files(near: Home) -> None:
     near.folder.joinpath("memory.db").write_text("a diary, not a database " * 100)
     for name in ("daemon.pid", "daemon.status"):
         near.folder.joinpath(name).write_text("{}")
@@ -237,7 +238,7 @@ def test_a_daemon_clears_away_what_is_stale_before_it_begins(near: Home) -> None
     assert not near.folder.joinpath("daemon.status").exists()
 
 
-def test_a_folder_that_cannot_be_is_an_error_and_not_a_traceback(near: Home) -> None:
+def test_an_impossible_folder_is_an_error_and_not_a_traceback(near: Home) -> None:
     for where in (["--data-dir", "/dev/null/here"], ["--db", "/dev/null/here/notes.db"]):
         for command in ("start", "run", "restart"):
             assert near(*where, "daemon", command, code=1).error.startswith("lore: /dev/null/here")
@@ -245,7 +246,7 @@ def test_a_folder_that_cannot_be_is_an_error_and_not_a_traceback(near: Home) -> 
 
 
 # --- in the foreground
-def test_ctrl_c_ends_it_in_peace(near: Home) -> None:
+def test_ctrl_c_ends_a_daemon_in_the_foreground_cleanly(near: Home) -> None:
     with near.command.start("daemon", "run", stderr=subprocess.PIPE) as process:
         begun = heard(process, " serves ", "stderr")
         assert re.match(r"\d\d:\d\d:\d\d lore ", begun)
@@ -255,40 +256,40 @@ def test_ctrl_c_ends_it_in_peace(near: Home) -> None:
     assert " INFO ended" in near("logs").out
 
 
-def test_a_second_one_is_refused_at_once(home: Home) -> None:
-    pid = home.started()
+def test_a_second_daemon_is_refused_at_once(near: Home) -> None:
+    pid = near.started()
     before = time.monotonic()
-    error = home("daemon", "run", code=1).error
-    assert time.monotonic() - before < WAIT_SECONDS
-    assert error == f"lore: a daemon runs already (PID: {pid}) for {home.folder}\n"
+    error = near("daemon", "run", code=1).error
+    assert time.monotonic() - before < PREDECESSOR_SECONDS
+    assert error == f"lore: a daemon runs already (PID: {pid}) for {near.folder}\n"
 
 
-def test_a_wrong_setting_is_told_in_the_foreground_too(near: Home) -> None:
+def test_a_daemon_in_the_foreground_names_a_wrong_setting(near: Home) -> None:
     near.folder.joinpath("config.toml").write_text("idle_minutes = 'red'\n")
     assert "config.toml: idle_minutes must be a number" in near("daemon", "run", code=1).error
 
 
 # --- status
-def test_the_status_has_the_same_keys_whether_it_runs_or_not(home: Home) -> None:
-    idle = home.document("daemon", "status", code=3)
-    home.started()
-    running = home.document("daemon", "status")
+def test_the_status_has_the_same_keys_whether_it_runs_or_not(near: Home) -> None:
+    idle = near.document("daemon", "status", code=3)
+    near.started()
+    running = near.document("daemon", "status")
     assert list(idle) == list(running)
     assert idle.pop("running") is False
     assert set(idle.values()) == {None}
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00", running["started_at"])
-    assert running["store"] == str(home.folder / "memory.db")
+    assert running["store"] == str(near.folder / "memory.db")
     assert (running["running"], running["state"], running["mode"]) == (True, "idle", "local")
 
 
-def test_the_status_shows_who_is_connected(home: Home) -> None:
-    pid = home.started()
-    home("remember", "the deploy key is in the vault")
+def test_the_status_shows_who_is_connected(near: Home) -> None:
+    pid = near.started()
+    near("remember", "the deploy key is in the vault")
     fields = {"LORE_EMBEDDING_MODEL": "hash", "LORE_NAMESPACE": "anna", "folder": "/some/where", "pid": "7"}
-    line, word, _ = home.endpoint.dial("mcp", {"version": VERSION, **fields})
+    line, word, _ = near.endpoint.dial("mcp", {"version": VERSION, **fields})
     assert word == "welcome"
-    said = home("daemon", "status").out
-    [client] = home.document("daemon", "status")["clients"]
+    said = near("daemon", "status").out
+    [client] = near.document("daemon", "status")["clients"]
     line.close()
     assert said.splitlines()[0] == f"Lore: running (PID: {pid}, state: idle, mode: local)"
     assert re.search(r"^memories +1$", said, re.MULTILINE)
@@ -301,7 +302,7 @@ def test_the_status_shows_who_is_connected(home: Home) -> None:
     assert client["since"].endswith("+00:00")
 
 
-def test_a_daemon_that_does_not_answer_is_there_all_the_same(near: Home) -> None:
+def test_a_daemon_that_does_not_answer_is_reported_as_busy(near: Home) -> None:
     """It holds its lock, but does not listen: it begins or ends."""
     with holding(str(near.folder / "daemon.lock"), patience=0):
         document = near.document("daemon", "status")
@@ -309,7 +310,7 @@ def test_a_daemon_that_does_not_answer_is_there_all_the_same(near: Home) -> None
         assert "state: busy" in near("daemon", "status").out
 
 
-def test_the_status_of_the_store_tells_of_the_daemon(near: Home) -> None:
+def test_lore_status_reports_the_daemon(near: Home) -> None:
     assert near.document("status")["daemon"]["running"] is False
     assert re.search(r"^daemon +not running$", near("status").out, re.MULTILINE)
     pid = near.started()
@@ -324,7 +325,7 @@ def test_the_status_of_the_store_tells_of_the_daemon(near: Home) -> None:
 
 
 @pytest.mark.parametrize("command", ["status", "stop", "logs"])
-def test_looking_loads_next_to_nothing(near: Home, command: str) -> None:
+def test_status_stop_and_logs_load_no_slow_module(near: Home, command: str) -> None:
     near.log.write_text("")
     near.started()
     modules = loaded_by("--data-dir", str(near.folder), "daemon", command)
@@ -342,7 +343,7 @@ def test_looking_loads_next_to_nothing(near: Home, command: str) -> None:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_a_command_says_of_itself_what_the_list_says(name: str) -> None:
+def test_help_of_a_command_begins_with_its_line_in_the_list(name: str) -> None:
     daemon = cli.get_command(click.Context(cli), "daemon")
     assert isinstance(daemon, click.Group)
     command = daemon.get_command(click.Context(daemon), name)
@@ -352,29 +353,29 @@ def test_a_command_says_of_itself_what_the_list_says(name: str) -> None:
 
 
 # --- logs
-def test_an_event_is_a_line_with_its_time_and_level(home: Home) -> None:
-    home.started()
-    home("stop")
-    lines = home("logs").out.splitlines()
+def test_every_line_of_the_log_has_a_time_and_a_level(near: Home) -> None:
+    near.started()
+    near("stop")
+    lines = near("logs").out.splitlines()
     assert [line for line in lines if not re.fullmatch(LINE, line)] == []
     assert lines[-1].endswith(" INFO ended")
-    assert home("logs", "-n", "1").out.splitlines() == lines[-1:]
-    assert home("logs", "-n", "0").out == ""
-    assert stat.S_IMODE(home.log.stat().st_mode) == 0o600
+    assert near("logs", "-n", "1").out.splitlines() == lines[-1:]
+    assert near("logs", "-n", "0").out == ""
+    assert stat.S_IMODE(near.log.stat().st_mode) == 0o600
 
 
-def test_a_missing_log_is_said_to_be_missing(near: Home) -> None:
+def test_logs_reports_that_there_is_no_log(near: Home) -> None:
     for more in ([], ["--follow"]):
         error = near("daemon", "logs", *more, code=1).error
         assert error == f"lore: there is no log at {near.log}: no daemon has run there yet\n"
 
 
-def test_a_log_cannot_rewrite_the_screen(near: Home) -> None:
+def test_control_characters_in_a_log_are_not_printed(near: Home) -> None:
     near.log.write_bytes(b"evil \x1b[2J \xff\n")
     assert near("logs").out == "evil \N{REPLACEMENT CHARACTER}[2J \N{REPLACEMENT CHARACTER}\n"
 
 
-def test_a_full_log_makes_room_and_two_older_ones_are_kept(near: Home) -> None:
+def test_a_full_log_is_rotated_and_two_older_ones_are_kept(near: Home) -> None:
     for name in ("daemon.log", "daemon.log.1", "daemon.log.2"):
         near.folder.joinpath(name).write_text(f"{name}\n".ljust(LARGEST_BYTES, "x") + "\n")
     near.started()
@@ -389,7 +390,7 @@ def test_a_full_log_makes_room_and_two_older_ones_are_kept(near: Home) -> None:
     assert " serves " in said[2]
 
 
-def test_following_goes_on_in_the_next_file(near: Home) -> None:
+def test_following_a_log_continues_in_the_next_file(near: Home) -> None:
     near.log.write_text("old\n" * 10 + "x" * LARGEST_BYTES + "\nnewest\n")
     with near.command.start("daemon", "logs", "-n", "1", "-f", stdout=subprocess.PIPE) as process:
         assert heard(process, "newest\n") == "newest\n"
@@ -417,7 +418,7 @@ raise SystemError("the end")
 """
 
 
-def test_what_is_written_past_the_loggers_follows_into_the_new_file(near: Home) -> None:
+def test_output_that_bypasses_the_loggers_follows_into_the_new_log(near: Home) -> None:
     done = subprocess.run(
         [sys.executable, "-c", BOOK, str(near.log)], capture_output=True, timeout=LIMIT_SECONDS
     )

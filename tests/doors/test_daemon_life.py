@@ -7,47 +7,41 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
-from lore.doors import handshake
+from lore.doors import protocol
 from lore.doors.endpoint import Endpoint
-from lore.doors.locking import held
 from lore.doors.residence import residing
-from lore.doors.starting import asked, start, stop
+from lore.doors.starting import ping, start, stop
 from lore.errors import Unavailable
+from lore.filelock import is_held
 from lore.version import VERSION
 from tests.doors.command import Command
-from tests.doors.resident import SECONDS, SETTINGS, Agent, an_endpoint, kill, pid_of, short_folder, until
-from tests.doors.test_daemon import dozes, entity, status
+from tests.doors.resident import (
+    SECONDS,
+    Agent,
+    an_endpoint,
+    entity,
+    kill,
+    pid_of,
+    short_folder,
+    status,
+    until,
+)
 
-HELLO = handshake.encode("ping", {"version": VERSION})
+HELLO = protocol.encode("ping", {"version": VERSION})
 
 
-@pytest.fixture(autouse=True)
-def hashed(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in SETTINGS.items():
-        monkeypatch.setenv(name, value)
+pytestmark = pytest.mark.usefixtures("hashed")
 
 
 @pytest.fixture
-def endpoint() -> Iterator[Endpoint]:
-    with short_folder() as folder, an_endpoint(folder) as endpoint:
-        start(endpoint)
-        yield endpoint
-
-
-@pytest.fixture
-def dozing(monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
-    """Of a daemon that dozes as soon as nobody asks."""
-    monkeypatch.setenv("LORE_IDLE_MINUTES", "0.001")
-    with short_folder() as folder, an_endpoint(folder) as endpoint:
-        start(endpoint)
-        until(lambda: dozes(endpoint))
-        yield endpoint
+def endpoint(shared: Endpoint) -> Endpoint:
+    """The endpoint of the daemon that tests share."""
+    return shared
 
 
 def connected(endpoint: Endpoint) -> socket.socket:
@@ -58,27 +52,25 @@ def connected(endpoint: Endpoint) -> socket.socket:
 
 
 def daemons(endpoint: Endpoint) -> list[int]:
-    """The processes that are a daemon of this place, awake, dozing or beginning."""
+    """The processes that are a daemon of this place, running or beginning."""
     found = subprocess.run(["pgrep", "-f", f"lore.doors.*{endpoint.home}.*daemon run"], capture_output=True)
     return [int(pid) for pid in found.stdout.split()]
 
 
 # --- its files
-@pytest.mark.parametrize("state", ["endpoint", "dozing"])
-def test_removed_files_are_put_back_and_there_is_one_daemon(
-    request: pytest.FixtureRequest, state: str
-) -> None:
-    endpoint: Endpoint = request.getfixturevalue(state)
+def test_a_daemon_restores_its_removed_files_and_stays_the_only_one(endpoint: Endpoint) -> None:
     for name in ("sock", "pid", "lock", "starting", "status"):
         Path(f"{endpoint.home}/daemon.{name}").unlink(missing_ok=True)
     with Agent(endpoint) as agent:
         agent.greet().call("create_entities", **entity("a thing"))
-        until(lambda: held(endpoint.lock) and Path(endpoint.pid).exists() and Path(endpoint.socket).exists())
+        until(
+            lambda: is_held(endpoint.lock) and Path(endpoint.pid).exists() and Path(endpoint.socket).exists()
+        )
         until(lambda: daemons(endpoint) == [pid_of(endpoint)])
     assert Path(endpoint.pid).read_text() == str(pid_of(endpoint))
 
 
-def test_one_that_lost_its_lock_ends_and_leaves_the_files_of_the_next(endpoint: Endpoint) -> None:
+def test_a_daemon_that_lost_its_lock_ends_and_leaves_the_files_of_its_successor(endpoint: Endpoint) -> None:
     """Somebody removes the lock, and another daemon is begun before the first has noticed."""
     first = pid_of(endpoint)
     kill(first, signal.SIGSTOP)
@@ -86,9 +78,9 @@ def test_one_that_lost_its_lock_ends_and_leaves_the_files_of_the_next(endpoint: 
         Path(f"{endpoint.home}/daemon.{name}").unlink()
     command = [sys.executable, "-m", "lore.doors.cli", *endpoint.flags, "daemon", "run", "--quietly"]
     second = subprocess.Popen(command)
-    until(lambda: held(endpoint.lock))
+    until(lambda: is_held(endpoint.lock))
     kill(first, signal.SIGCONT)
-    until(lambda: asked(endpoint))
+    until(lambda: ping(endpoint))
     assert pid_of(endpoint) == second.pid
     until(lambda: not os.path.exists(f"/proc/{first}") or b"Z" in Path(f"/proc/{first}/stat").read_bytes())
     assert pid_of(endpoint) == second.pid
@@ -97,23 +89,23 @@ def test_one_that_lost_its_lock_ends_and_leaves_the_files_of_the_next(endpoint: 
     assert second.wait(SECONDS) == 0
 
 
-def test_two_places_of_one_database_have_one_daemon(tmp_path: Path) -> None:
+def test_two_endpoints_of_one_database_share_one_daemon(tmp_path: Path) -> None:
     database = tmp_path / "memory.db"
     one, other = Endpoint({}, str(tmp_path)), Endpoint({}, str(tmp_path), str(database))
     with (
-        residing(one, database, 0.0, None),
+        residing(one, database, 0.0),
         pytest.raises(Unavailable, match="a daemon runs already"),
-        residing(other, database, 0.0, None),
+        residing(other, database, 0.0),
     ):
         pass
-    with residing(other, database, 0.0, None):
+    with residing(other, database, 0.0):
         assert Path(other.pid).exists()
 
 
-def test_garbage_in_its_files_misleads_nobody(endpoint: Endpoint) -> None:
+def test_garbage_in_the_status_and_pid_files_is_ignored(endpoint: Endpoint) -> None:
     before = pid_of(endpoint)
     Path(endpoint.socket).unlink()
-    until(lambda: asked(endpoint))
+    until(lambda: ping(endpoint))
     assert pid_of(endpoint) == before
     Path(endpoint.status).write_text("[")
     Path(endpoint.pid).write_text("no number")
@@ -124,47 +116,44 @@ def test_garbage_in_its_files_misleads_nobody(endpoint: Endpoint) -> None:
 
 
 # --- its clients
-def test_hellos_in_pieces_are_heard_and_silent_clients_keep_nobody_waiting(dozing: Endpoint) -> None:
-    """Sixty that say nothing, listened to one after the other, would take two minutes."""
-    before = pid_of(dozing)
+def test_a_handshake_in_pieces_is_accepted_while_silent_clients_delay_nobody(endpoint: Endpoint) -> None:
+    """Sixty silent clients, one after the other, would take ten minutes."""
     with ExitStack() as stack:
         for _ in range(60):
-            stack.enter_context(connected(dozing))
-        line = stack.enter_context(connected(dozing))
+            stack.enter_context(connected(endpoint))
+        line = stack.enter_context(connected(endpoint))
         line.sendall(HELLO[:9])
-        assert asked(dozing), "others are answered meanwhile"
+        assert ping(endpoint), "others are answered meanwhile"
         line.sendall(HELLO[9:])
         assert line.recv(100).startswith(b"lore/1 welcome")
-    assert dozes(dozing)
-    hello = handshake.encode(
+    hello = protocol.encode(
         "mcp", {"version": VERSION, "folder": "/" + "x" * 140_000, "LORE_EMBEDDING_MODEL": "hash"}
     )
-    with connected(dozing) as line:
+    with connected(endpoint) as line:
         for part in (hello[:20], hello[20:70_000], hello[70_000:]):
             line.sendall(part)
         assert line.recv(100).startswith(b"lore/1 welcome")
-    assert pid_of(dozing) == before
 
 
-def test_odd_clients_do_not_keep_it_from_dozing(dozing: Endpoint) -> None:
-    """Their descriptions neither fail nor become arguments, which are public and limited in size."""
-    before = pid_of(dozing)
-    with ExitStack() as stack:
+def test_odd_descriptions_of_clients_are_shown_and_do_not_keep_an_unused_daemon(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("LORE_IDLE_MINUTES", "0.05")
+    with short_folder() as folder, an_endpoint(folder) as endpoint, ExitStack() as stack:
+        start(endpoint)
         for number in range(60):
             pid = ("", "x", "-1", "9" * 5000, "\u0663")[number % 5]
-            folder = f"/secret/{'x' * 4000}/{number}"
-            fields = {"version": VERSION, "folder": folder, "pid": pid, "LORE_EMBEDDING_MODEL": "hash"}
-            line, word, _ = dozing.dial("verbs", fields)
+            fields = {"version": VERSION, "folder": f"/{'x' * 4000}/{number}", "pid": pid}
+            line, word, _ = endpoint.dial("verbs", fields | {"LORE_EMBEDDING_MODEL": "hash"})
             assert word == "welcome"
             stack.callback(line.close)
-        assert len(status(dozing)["clients"]) == 60
-        until(lambda: dozes(dozing))
-        assert pid_of(dozing) == before
-        assert b"secret" not in Path(f"/proc/{before}/cmdline").read_bytes()
-        assert status(dozing)["clients"] == []
+        assert len(status(endpoint)["clients"]) == 60
+        until(lambda: not is_held(endpoint.lock))
 
 
-def test_more_clients_than_files_may_be_open_are_refused_and_it_goes_on(endpoint: Endpoint) -> None:
+def test_clients_beyond_the_limit_of_open_files_are_refused_and_the_daemon_goes_on(
+    endpoint: Endpoint,
+) -> None:
     pid = pid_of(endpoint)
     resource.prlimit(pid, resource.RLIMIT_NOFILE, (96, 96))
     fields = {"version": VERSION, "LORE_EMBEDDING_MODEL": "hash"}
@@ -180,10 +169,11 @@ def test_more_clients_than_files_may_be_open_are_refused_and_it_goes_on(endpoint
             stack.enter_context(connected(endpoint))
     assert until(lambda: status(endpoint)["clients"] == [])
     assert pid_of(endpoint) == pid
+    stop(endpoint)
 
 
 # --- stopped
-def test_an_agent_is_told_that_the_daemon_was_stopped(endpoint: Endpoint) -> None:
+def test_an_agent_learns_that_a_signal_has_stopped_the_daemon(endpoint: Endpoint) -> None:
     """One that waits for an answer, and one that only begins; both go on when the daemon does."""
     pid = pid_of(endpoint)
     with Agent(endpoint) as waiting, ExitStack() as stack:
@@ -206,7 +196,7 @@ def test_an_agent_is_told_that_the_daemon_was_stopped(endpoint: Endpoint) -> Non
     assert pid_of(endpoint) == pid
 
 
-def test_commands_do_without_a_stopped_daemon_and_can_replace_it(endpoint: Endpoint) -> None:
+def test_commands_work_around_a_stopped_daemon_and_can_replace_it(endpoint: Endpoint) -> None:
     before = pid_of(endpoint)
     run = Command(Path(endpoint.home))
     kill(before, signal.SIGSTOP)

@@ -2,7 +2,6 @@
 
 import json
 import signal
-from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -11,12 +10,12 @@ import pytest
 
 from lore.doors.early import Early
 from lore.doors.endpoint import Connection, Endpoint
-from lore.doors.handshake import OPENING
-from lore.doors.locking import holding
-from lore.doors.starting import asked, start
+from lore.doors.protocol import OPENING
+from lore.doors.starting import ping
+from lore.filelock import holding
 from lore.surfaces import SURFACES
 from scripts.record_early import FILE, recorded
-from tests.doors.resident import MODERN, SETTINGS, Agent, an_endpoint, kill, pid_of, short_folder
+from tests.doors.resident import MODERN, SETTINGS, Agent, kill, pid_of
 
 each_era = pytest.mark.parametrize("era", ["legacy", "2026-07-28"])
 VERSIONS = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "1999-01-01"]
@@ -24,18 +23,6 @@ LISTS = ["tools/list", "prompts/list", "resources/list", "resources/templates/li
 CHOICES = [*SURFACES, "all", "typed, tree,typed", ""]
 TYPED = {"memory_save", "memory_recall"}
 ABOUT = {"name": "test", "version": "0"}
-
-
-@pytest.fixture(autouse=True)
-def hashed(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in SETTINGS.items():
-        monkeypatch.setenv(name, value)
-
-
-@pytest.fixture
-def endpoint() -> Iterator[Endpoint]:
-    with short_folder() as folder, an_endpoint(folder) as endpoint:
-        yield endpoint
 
 
 def tools(agent: Agent) -> set[str]:
@@ -64,14 +51,13 @@ def test_the_recorded_answers_are_up_to_date() -> None:
     assert FILE.read_text(encoding="utf-8") == recorded(), "run python -m scripts.record_early"
 
 
-def test_early_answers_are_those_of_the_daemon(endpoint: Endpoint) -> None:
-    start(endpoint)
+def test_early_answers_are_those_of_the_daemon(shared: Endpoint) -> None:
     conversations = [handshake(version) for version in VERSIONS]
     conversations.append([request(method, _meta=MODERN) for method in ("server/discover", "ping", *LISTS)])
     for surfaces, conversation in product(CHOICES, conversations):
         fields = {**SETTINGS, "LORE_SURFACES": surfaces}
-        early = Early(endpoint.home, fields)
-        line, word, _ = endpoint.dial("mcp", fields)
+        early = Early(shared.home, fields)
+        line, word, _ = shared.dial("mcp", fields)
         assert word == "welcome"
         for number, message in enumerate(conversation):
             greeted = number > 0 and "_meta" not in message["params"]
@@ -90,25 +76,24 @@ def test_before_a_daemon_can_be_started_the_tools_are_listed_and_calls_wait_for_
         assert {"create_entities", "read_graph"} <= tools(agent)
         call = agent.begin_call("create_entities", entities=[])
         agent.wait_until_read()
-        assert asked(endpoint) is None
+        assert ping(endpoint) is None
     with agent:
         answer = agent.hear()
         assert answer["id"] == call
         assert answer["result"]["structuredContent"] == {"entities": []}
-        assert asked(endpoint) is not None
+        assert ping(endpoint) is not None
         assert agent.call("read_graph")["entities"] == []
 
 
 @each_era
-def test_a_daemon_that_is_slow_to_answer_is_not_waited_for(endpoint: Endpoint, era: str) -> None:
-    start(endpoint)
-    daemon = pid_of(endpoint)
+def test_a_daemon_that_is_slow_to_answer_is_not_waited_for(shared: Endpoint, era: str) -> None:
+    daemon = pid_of(shared)
     kill(daemon, signal.SIGSTOP)
-    with Agent(endpoint, era=era) as agent:
+    with Agent(shared, era=era) as agent:
         assert "read_graph" in tools(agent.greet())
         kill(daemon, signal.SIGCONT)
         assert agent.call("read_graph")["entities"] == []
-        assert pid_of(endpoint) == daemon
+        assert pid_of(shared) == daemon
 
 
 def test_the_surfaces_of_the_settings_are_listed(endpoint: Endpoint) -> None:
@@ -123,7 +108,9 @@ def test_the_surfaces_of_the_settings_are_listed(endpoint: Endpoint) -> None:
         assert other.call("list_roots")["roots"] == []
 
 
-def test_an_agent_may_ask_much_before_it_listens_and_before_there_is_a_daemon(endpoint: Endpoint) -> None:
+def test_an_agent_may_send_many_requests_before_it_reads_replies_and_before_a_daemon_runs(
+    endpoint: Endpoint,
+) -> None:
     """More than all the buffers in between can hold."""
     with holding(endpoint.starting, 0):
         agent = Agent(endpoint).greet()
@@ -154,7 +141,7 @@ UNCERTAIN: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("how", UNCERTAIN)
-def test_what_the_daemon_may_refuse_is_left_to_it(tmp_path: Path, how: str) -> None:
+def test_requests_that_the_daemon_may_refuse_are_left_to_it(tmp_path: Path, how: str) -> None:
     early = Early(str(tmp_path), {})
     for greeted in (False, True):
         assert early.answer(request("tools/list") | UNCERTAIN[how], greeted) is None
@@ -162,6 +149,6 @@ def test_what_the_daemon_may_refuse_is_left_to_it(tmp_path: Path, how: str) -> N
 
 def test_a_request_in_the_wrong_order_is_left_to_the_daemon(tmp_path: Path) -> None:
     early = Early(str(tmp_path), {})
-    assert early.answer(request("tools/list"), greeted=False) is None
-    assert early.answer(handshake(VERSIONS[0])[0], greeted=True) is None
-    assert early.answer(request("tools/list", _meta=MODERN), greeted=True) is None
+    assert early.answer(request("tools/list"), initialized=False) is None
+    assert early.answer(handshake(VERSIONS[0])[0], initialized=True) is None
+    assert early.answer(request("tools/list", _meta=MODERN), initialized=True) is None

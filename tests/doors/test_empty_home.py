@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lore.doors.cli.terminal import BEGIN
+from lore.doors.cli.render import BEGIN
 from tests.doors.command import LORE
 
 READING = {  # command -> exit code, and what stdout or stderr must say

@@ -2,7 +2,6 @@
 
 import json
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +9,11 @@ import anyio
 import pytest
 
 from lore.doors.conversation import Conversation
-from lore.doors.deadline import Late, within
 from lore.doors.endpoint import Endpoint
 from lore.doors.envelope import DEEPEST, Refused, read
-from lore.doors.framing import LONGEST_LINE, Lines
-from tests.doors.resident import SETTINGS, Agent, an_endpoint, pid_of, short_folder, writers_waiting
+from lore.doors.mcp_stream import Late, within
+from lore.doors.protocol import LONGEST_LINE, Lines
+from tests.doors.resident import Agent, entity, pid_of, writers_waiting
 
 PARSE_ERROR, INVALID_REQUEST = -32700, -32600
 
@@ -68,16 +67,10 @@ UNANSWERED = (
 )
 
 
-@pytest.fixture(autouse=True)
-def hashed(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in SETTINGS.items():
-        monkeypatch.setenv(name, value)
-
-
 @pytest.fixture
-def endpoint() -> Iterator[Endpoint]:
-    with short_folder() as folder, an_endpoint(folder) as endpoint:
-        yield endpoint
+def endpoint(shared: Endpoint) -> Endpoint:
+    """The endpoint of the daemon that tests share."""
+    return shared
 
 
 def answer_to(agent: Agent, line: bytes) -> dict[str, Any]:
@@ -96,7 +89,7 @@ def assert_all_are_answered(agent: Agent) -> None:
 
 
 @pytest.mark.parametrize("options", [(), ("--standalone",)])
-def test_every_line_is_answered(endpoint: Endpoint, options: tuple[str, ...]) -> None:
+def test_every_invalid_line_gets_an_error_reply(endpoint: Endpoint, options: tuple[str, ...]) -> None:
     with Agent(endpoint, *options) as agent:
         agent.greet()
         agent.call("read_graph")
@@ -106,16 +99,16 @@ def test_every_line_is_answered(endpoint: Endpoint, options: tuple[str, ...]) ->
         assert options or pid_of(endpoint) == daemon
 
 
-def test_every_line_is_answered_where_no_daemon_can_start(endpoint: Endpoint) -> None:
-    Path(endpoint.home).mkdir(exist_ok=True)
-    Path(endpoint.home, "config.toml").write_text("idle_minutes = 'blue'\n")
-    with Agent(endpoint) as agent:
+def test_every_invalid_line_gets_an_error_reply_where_no_daemon_can_start(fresh: Endpoint) -> None:
+    Path(fresh.home).mkdir(exist_ok=True)
+    Path(fresh.home, "config.toml").write_text("idle_minutes = 'blue'\n")
+    with Agent(fresh) as agent:
         agent.greet()
         assert_all_are_answered(agent)
         assert agent.ask("tools/call", {"name": "read_graph", "arguments": {}})["result"]["isError"]
 
 
-def test_half_of_an_emoji_does_not_lose_the_memory(endpoint: Endpoint) -> None:
+def test_a_lone_surrogate_is_replaced_and_the_memory_kept(endpoint: Endpoint) -> None:
     with Agent(endpoint) as agent:
         agent.greet()
         name = "half an emoji \ud83d, a whole one \U0001f600"
@@ -124,7 +117,7 @@ def test_half_of_an_emoji_does_not_lose_the_memory(endpoint: Endpoint) -> None:
         assert kept["name"] == "half an emoji \ufffd, a whole one \U0001f600"
 
 
-def test_the_deepest_message_is_read() -> None:
+def test_messages_are_read_up_to_the_nesting_limit() -> None:
     assert read(request("1", nested(DEEPEST - 1)))["id"] == 1
     with pytest.raises(Refused, match="nested deeper"):
         read(request("1", nested(DEEPEST)))
@@ -135,12 +128,12 @@ def test_a_refusal_that_a_daemon_did_not_send_is_sent_by_the_relay_and_only_then
     conversation.follow(True, b"hello\n[]\n")
     conversation.follow(False, b'{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"no"}}\n')
     conversation.interrupted("")
-    [answer] = conversation.news().splitlines()
+    [answer] = conversation.outgoing().splitlines()
     assert json.loads(answer)["error"]["code"] == INVALID_REQUEST
 
 
 @pytest.mark.parametrize("chunk", [1, 7, 64])
-def test_lines_come_out_as_they_went_in(chunk: int) -> None:
+def test_lines_survive_being_read_in_chunks(chunk: int) -> None:
     sent = b"one\n\ntwo" + b"x" * 20 + b"\nthree\n"
     split = Lines()
     parts = [split.feed(sent[at : at + chunk])[0] for at in range(0, len(sent), chunk)]
@@ -149,7 +142,7 @@ def test_lines_come_out_as_they_went_in(chunk: int) -> None:
 
 
 @pytest.mark.parametrize("chunk", [1, 100, 1_999])
-def test_a_line_that_is_too_long_costs_only_its_ends(chunk: int) -> None:
+def test_a_line_that_is_too_long_keeps_only_its_ends_in_memory(chunk: int) -> None:
     sent = b"a\n" + b"<" + b"-" * 3_000 + b">\nb\n"
     split = Lines(longest=2_000)
     fed = [split.feed(sent[at : at + chunk]) for at in range(0, len(sent), chunk)]
@@ -159,11 +152,7 @@ def test_a_line_that_is_too_long_costs_only_its_ends(chunk: int) -> None:
     assert len(cut) < 1_100 + chunk
 
 
-def entity(name: str) -> dict[str, Any]:
-    return {"entities": [{"name": name, "entityType": "t", "observations": []}]}
-
-
-def test_a_request_that_takes_too_long_is_answered_and_stops_nobody(endpoint: Endpoint) -> None:
+def test_a_request_that_takes_too_long_gets_an_error_reply_and_delays_nobody(endpoint: Endpoint) -> None:
     with Agent(endpoint, LORE_REQUEST_SECONDS="0.5") as hasty, Agent(endpoint) as patient:
         hasty.greet().call("read_graph")
         patient.greet().call("read_graph")
@@ -179,7 +168,7 @@ def test_a_request_that_takes_too_long_is_answered_and_stops_nobody(endpoint: En
         assert "afterwards" in str(hasty.call("read_graph"))
 
 
-def test_work_that_never_had_its_turn_is_known_not_to_be_done() -> None:
+def test_work_that_timed_out_in_the_queue_was_not_begun() -> None:
     began = threading.Event()
 
     async def story() -> None:

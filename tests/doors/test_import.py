@@ -31,7 +31,7 @@ def test_a_second_time_there_is_nothing_new(run: Command, export: Path) -> None:
     assert run("import", str(export)).stdout == "Read 1 file: 0 new turns, 0 new sessions.\n"
 
 
-def test_a_program_is_told_the_same(run: Command, tmp_path: Path) -> None:
+def test_the_json_document_of_an_import_has_the_same_counts(run: Command, tmp_path: Path) -> None:
     path = tmp_path / "tea.txt"
     path.write_text(f"{LINES}\nThe token is {SECRET}.")
     told = run.document("import", "--format", "text", "--session", "tea", str(path))
@@ -55,12 +55,17 @@ def test_a_file_that_cannot_be_read_does_not_keep_the_others_from_it(
     assert list(told["failed"]) == [str(missing)]
 
 
-def test_a_large_file_has_a_bar(run: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reading_a_large_file_shows_progress(
+    run: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "g.json"
     path.write_text(json.dumps([CHATGPT]))
-    assert run("import", str(path)).stderr == ""
-    monkeypatch.setattr("lore.doors.cli.progress.MANY_BYTES", 0)
-    assert "reading" in run("import", str(path)).stderr
+    monkeypatch.setattr("lore.doors.cli.progress.LINE_SECONDS", 0.0)
+    assert "bytes read" not in run("import", str(path)).stderr
+    monkeypatch.setattr("lore.doors.cli.ingest.MANY_BYTES", 0)
+    assert (
+        f"bytes read: {path.stat().st_size:,} of {path.stat().st_size:,}" in run("import", str(path)).stderr
+    )
 
 
 def test_a_file_and_a_known_format_are_asked_for(run: Command, export: Path) -> None:

@@ -240,7 +240,7 @@ def opening(era: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("told", ["codex", "opencode", "claude"])
-def test_the_turns_of_the_conversation_that_calls_are_no_answer(tmp_path: Path, era: str, told: str) -> None:
+def test_a_search_leaves_out_turns_of_the_calling_conversation(tmp_path: Path, era: str, told: str) -> None:
     """Codex and OpenCode name it in every call, Claude Code in the environment of the server."""
     with closing(wire(Config(data_dir=tmp_path, embedding_model="hash"))) as lore:
         own, other = (

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from lore.doors.cli.terminal import BEGIN
+from lore.doors.cli.render import BEGIN
 from lore.doors.endpoint import Endpoint
 from tests.doors.command import Command
 from tests.doors.resident import SETTINGS, Agent, an_endpoint, short_folder
@@ -103,7 +103,7 @@ def test_where_a_note_belongs_can_be_said(
     ):
         assert served.document("remember", words, *flags)["project"] == project, words
     said = served("remember", "x", "--project", "ferry", "--everywhere", code=1).stderr
-    assert "cannot both be meant" in said
+    assert "--project or --everywhere, not both" in said
 
 
 # --- searching
@@ -217,7 +217,8 @@ def test_conversations_are_those_of_the_project(
     assert result.stdout.startswith("1 turn of 1 session waits to be digested.\n")
     assert result.stderr == "in project tug; 2 more in other projects: --everywhere\n"
     monkeypatch.chdir(home / "play" / "ferry")
-    said = "in project ferry; 3 more in other projects: --everywhere\nNo conversation of it was read yet.\n"
+    more = "3 more in other projects: --everywhere"
+    said = f"in project ferry; {more}\nNo conversation of this project was read yet.\n"
     assert served("sessions").stderr == said
 
 

@@ -5,10 +5,8 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import anyio
 import pytest
@@ -18,7 +16,7 @@ from lore import Draft
 from lore.config import load
 from lore.connecting import wire
 from lore.doors.endpoint import Endpoint
-from lore.doors.starting import asked, start, stop
+from lore.doors.starting import ping, start, stop
 from lore.version import VERSION
 from tests.doors.resident import (
     RELAY,
@@ -26,9 +24,10 @@ from tests.doors.resident import (
     SETTINGS,
     Agent,
     an_endpoint,
+    entity,
     kill,
+    messages,
     pid_of,
-    short_folder,
     until,
     writers_waiting,
 )
@@ -46,20 +45,13 @@ run(load(data_dir=sys.argv[1]), Endpoint({}, sys.argv[1]))
 """
 
 
-@pytest.fixture(autouse=True)
-def hashed(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in SETTINGS.items():
-        monkeypatch.setenv(name, value)
+pytestmark = pytest.mark.usefixtures("hashed")
 
 
 @pytest.fixture
-def endpoint() -> Iterator[Endpoint]:
-    with short_folder() as folder, an_endpoint(folder) as endpoint:
-        yield endpoint
-
-
-def entity(name: str) -> dict[str, Any]:
-    return {"entities": [{"name": name, "entityType": "thing", "observations": []}]}
+def endpoint(shared: Endpoint) -> Endpoint:
+    """The endpoint of the daemon that tests share."""
+    return shared
 
 
 def keep(agent: Agent, name: str) -> None:
@@ -71,7 +63,7 @@ def kept(agent: Agent) -> list[str]:
 
 
 @each_era
-def test_the_official_client_works_through_it(endpoint: Endpoint, era: str) -> None:
+def test_the_official_client_works_through_the_relay(endpoint: Endpoint, era: str) -> None:
     parameters = StdioServerParameters(
         command=RELAY[0], args=[*RELAY[1:], *endpoint.flags], env={**os.environ, **SETTINGS}
     )
@@ -88,20 +80,20 @@ def test_the_official_client_works_through_it(endpoint: Endpoint, era: str) -> N
     anyio.run(story)
 
 
-def test_clients_that_start_at_once_share_one_daemon(endpoint: Endpoint) -> None:
-    agents = [Agent(endpoint) for _ in range(8)]
+def test_clients_that_start_at_once_share_one_daemon(fresh: Endpoint) -> None:
+    agents = [Agent(fresh) for _ in range(8)]
     for number, agent in enumerate(agents):
         keep(agent.greet(), f"thing {number}")
     for agent in agents:
         assert len(kept(agent)) == 8
     assert [agent.close() for agent in agents] == [0] * 8
-    log = Path(endpoint.log).read_text()
+    log = Path(fresh.log).read_text()
     assert log.count(" serves ") == 1
 
 
 def test_each_client_has_its_own_surfaces_and_namespace(endpoint: Endpoint) -> None:
-    typed = Agent(endpoint, "--surfaces", "typed", "--namespace", "ann")
-    official = Agent(endpoint, "--surfaces=official", "--namespace", "ben")
+    typed = Agent(endpoint, "--surfaces", "typed", "--namespace", "carl")
+    official = Agent(endpoint, "--surfaces=official", "--namespace", "dora")
     with typed, official:
         tools = [
             {tool["name"] for tool in agent.greet().ask("tools/list")["result"]["tools"]}
@@ -110,7 +102,7 @@ def test_each_client_has_its_own_surfaces_and_namespace(endpoint: Endpoint) -> N
         assert "memory_save" in tools[0]
         assert "create_entities" in tools[1]
         assert not tools[0] & tools[1]
-        typed.call("memory_save", content="Ann keeps a thing for herself")
+        typed.call("memory_save", content="Carl keeps a thing for himself")
         assert official.call("search_nodes", query="thing")["entities"] == []
         assert typed.call("memory_recall", query="thing")["total_found"] == 1
 
@@ -136,23 +128,18 @@ def test_a_conversation_outlives_the_daemon(endpoint: Endpoint, era: str) -> Non
         assert pid_of(endpoint) != first
 
 
-def messages(endpoint: Endpoint) -> int:
-    """How many the daemon has heard from its clients."""
-    told = asked(endpoint, "status")
-    assert told is not None
-    return sum(client["messages"] for client in json.loads(told["status"])["clients"])
-
-
 @each_era
-def test_begun_when_the_daemon_dies(endpoint: Endpoint, era: str) -> None:
+def test_calls_begun_when_the_daemon_dies_are_repeated_only_where_that_is_safe(
+    endpoint: Endpoint, era: str
+) -> None:
     """What may be asked twice is, unseen; what may not gets an excuse; nobody waits forever."""
     with Agent(endpoint, era=era) as agent:
         keep(agent.greet(), "a thing")
-        heard = messages(endpoint)
+        before = messages(endpoint, agent)
         with writers_waiting(endpoint):
             adding = agent.begin_call("create_entities", **entity("another thing"))
             deleting = agent.begin_call("delete_entities", entityNames=["a thing"])
-            until(lambda: messages(endpoint) == heard + 2)
+            until(lambda: messages(endpoint, agent) == before + 2)
             kill(pid_of(endpoint))
             excuse = agent.hear()
         assert excuse["id"] == adding
@@ -165,7 +152,9 @@ def test_begun_when_the_daemon_dies(endpoint: Endpoint, era: str) -> None:
 
 
 @each_era
-def test_sent_but_not_begun_when_the_daemon_dies(endpoint: Endpoint, era: str) -> None:
+def test_calls_not_begun_when_the_daemon_dies_are_done_by_the_next_daemon(
+    endpoint: Endpoint, era: str
+) -> None:
     """The next one does it, and the agent sees nothing of it."""
     with Agent(endpoint, era=era) as agent:
         keep(agent.greet(), "a thing")
@@ -180,7 +169,7 @@ def test_sent_but_not_begun_when_the_daemon_dies(endpoint: Endpoint, era: str) -
         assert kept(agent) == ["a thing", "another thing"]
 
 
-def test_a_polite_end_loses_and_repeats_nothing(endpoint: Endpoint) -> None:
+def test_stopping_the_daemon_loses_and_repeats_no_call(endpoint: Endpoint) -> None:
     """Whatever the daemon had not begun when it was told to stop, the next one does."""
     with Agent(endpoint) as agent:
         agent.greet()
@@ -193,7 +182,7 @@ def test_a_polite_end_loses_and_repeats_nothing(endpoint: Endpoint) -> None:
         assert len(kept(agent)) == 75
 
 
-def test_an_agent_may_ask_much_before_it_listens(endpoint: Endpoint) -> None:
+def test_an_agent_may_send_many_requests_before_it_reads_replies(endpoint: Endpoint) -> None:
     """More than all the buffers in between can hold."""
     with Agent(endpoint) as agent:
         agent.greet()
@@ -201,44 +190,44 @@ def test_an_agent_may_ask_much_before_it_listens(endpoint: Endpoint) -> None:
         assert {agent.hear()["id"] for _ in calls} == set(calls)
 
 
-def test_a_stopped_daemon_stays_stopped_until_somebody_asks(endpoint: Endpoint) -> None:
+def test_a_stopped_daemon_is_started_again_by_the_next_request(endpoint: Endpoint) -> None:
     with Agent(endpoint) as agent:
         keep(agent.greet(), "a thing")
         assert stop(endpoint)
         agent.wait_until_read()
-        assert asked(endpoint) is None
+        assert ping(endpoint) is None
         assert kept(agent) == ["a thing"]
-        assert asked(endpoint) is not None
+        assert ping(endpoint) is not None
 
 
 def started_as(version: str, endpoint: Endpoint) -> "subprocess.Popen[bytes]":
     process = subprocess.Popen([sys.executable, "-c", OTHER_VERSION, endpoint.home, version])
-    until(lambda: asked(endpoint))
+    until(lambda: ping(endpoint))
     return process
 
 
-def test_an_older_daemon_is_replaced_and_its_clients_go_on(endpoint: Endpoint) -> None:
-    old = started_as("0.0.1", endpoint)
-    with Agent(endpoint) as agent:
+def test_an_older_daemon_is_replaced_and_its_clients_go_on(fresh: Endpoint) -> None:
+    old = started_as("0.0.1", fresh)
+    with Agent(fresh) as agent:
         keep(agent.greet(), "a thing")
         assert old.wait(SECONDS) == 0
-        told = asked(endpoint)
+        told = ping(fresh)
         assert told is not None
         assert told["version"] == VERSION
         assert kept(agent) == ["a thing"]
 
 
-def test_a_newer_daemon_is_left_alone(endpoint: Endpoint) -> None:
-    newer = started_as("99.0.0", endpoint)
-    with Agent(endpoint) as agent:
+def test_a_newer_daemon_is_left_alone(fresh: Endpoint) -> None:
+    newer = started_as("99.0.0", fresh)
+    with Agent(fresh) as agent:
         keep(agent.greet(), "a thing")
-        assert pid_of(endpoint) == newer.pid
-    assert stop(endpoint)
+        assert pid_of(fresh) == newer.pid
+    assert stop(fresh)
     assert newer.wait(SECONDS) == 0
 
 
 @pytest.mark.parametrize("options", [(), ("--standalone",)])
-def test_what_was_asked_is_answered_although_the_agent_has_closed_its_end(
+def test_requests_are_answered_although_the_agent_has_closed_its_input(
     endpoint: Endpoint, options: tuple[str, ...]
 ) -> None:
     with Agent(endpoint, *options) as agent:
@@ -252,24 +241,24 @@ def test_what_was_asked_is_answered_although_the_agent_has_closed_its_end(
         assert agent.close() == 0
 
 
-def test_it_goes_when_its_agent_goes(endpoint: Endpoint) -> None:
+def test_the_relay_ends_with_its_agent_and_the_daemon_stays(endpoint: Endpoint) -> None:
     start(endpoint)
     with Agent(endpoint) as agent:
         assert agent.greet().close() == 0
-    assert asked(endpoint) is not None
+    assert ping(endpoint) is not None
 
 
-def test_what_a_dead_daemon_left_behind_is_no_hindrance(endpoint: Endpoint) -> None:
+def test_files_of_a_killed_daemon_do_not_prevent_a_new_one(endpoint: Endpoint) -> None:
     start(endpoint)
     kill(pid_of(endpoint))
-    until(lambda: asked(endpoint) is None)
+    until(lambda: ping(endpoint) is None)
     assert Path(endpoint.socket).exists()
     assert Path(endpoint.pid).exists()
     with Agent(endpoint) as agent:
         keep(agent.greet(), "a thing")
 
 
-def test_where_no_socket_fits_a_port_and_a_token_do(tmp_path: Path) -> None:
+def test_a_path_too_long_for_a_socket_uses_a_port_and_a_token(tmp_path: Path) -> None:
     folder = tmp_path / ("long" * 30)
     with an_endpoint(folder) as endpoint, Agent(endpoint) as agent:
         assert not endpoint.unix
@@ -285,7 +274,7 @@ def test_where_no_socket_fits_a_port_and_a_token_do(tmp_path: Path) -> None:
         assert kept(agent) == ["a thing"]
 
 
-def test_a_subscriber_is_told_by_the_next_daemon_too(endpoint: Endpoint) -> None:
+def test_subscriptions_survive_the_death_of_the_daemon(endpoint: Endpoint) -> None:
     """And of what another client changed."""
     with Agent(endpoint) as watcher, Agent(endpoint) as writer:
         uri = watcher.greet().ask("resources/list")["result"]["resources"][0]["uri"]
@@ -299,7 +288,7 @@ def test_a_subscriber_is_told_by_the_next_daemon_too(endpoint: Endpoint) -> None
         assert watcher.hear()["method"] == "notifications/resources/updated"
 
 
-def test_when_no_daemon_can_be_had_any_more_the_agent_is_told(endpoint: Endpoint) -> None:
+def test_the_agent_learns_why_no_daemon_can_start(endpoint: Endpoint) -> None:
     with Agent(endpoint) as agent:
         keep(agent.greet(), "a thing")
         settings = Path(endpoint.home, "config.toml")
@@ -312,7 +301,7 @@ def test_when_no_daemon_can_be_had_any_more_the_agent_is_told(endpoint: Endpoint
         assert kept(agent) == ["a thing"]
 
 
-def test_garbage_does_not_end_a_conversation(endpoint: Endpoint) -> None:
+def test_invalid_lines_do_not_end_a_conversation(endpoint: Endpoint) -> None:
     with Agent(endpoint) as agent:
         agent.greet()
         assert agent.process.stdin
@@ -330,27 +319,27 @@ def test_garbage_does_not_end_a_conversation(endpoint: Endpoint) -> None:
         (["--help=me"], "unknown option --help"),
     ],
 )
-def test_wrong_options_are_named(arguments: list[str], said: str) -> None:
+def test_wrong_options_are_refused_by_name(arguments: list[str], said: str) -> None:
     done = subprocess.run([*RELAY, *arguments], capture_output=True, text=True, timeout=SECONDS)
     assert done.returncode == 2
     assert said in done.stderr
     assert done.stdout == ""
 
 
-def test_help_and_version() -> None:
+def test_help_and_version_are_printed() -> None:
     for option, said in (("--help", "--standalone"), ("-h", "--standalone"), ("--version", VERSION)):
         done = subprocess.run([*RELAY, option], capture_output=True, text=True, timeout=SECONDS)
         assert done.returncode == 0
         assert said in done.stdout
 
 
-def test_standing_alone_it_needs_no_daemon(endpoint: Endpoint) -> None:
-    with Agent(endpoint, "--standalone") as agent:
+def test_a_standalone_server_starts_no_daemon(fresh: Endpoint) -> None:
+    with Agent(fresh, "--standalone") as agent:
         keep(agent.greet(), "a thing")
-        assert asked(endpoint) is None
+        assert ping(fresh) is None
 
 
-def test_it_loads_next_to_nothing() -> None:
+def test_the_relay_loads_no_slow_module() -> None:
     """Modules that would double the time it takes to start."""
     heavy = "{'json', 're', 'socket', 'typing', 'enum', 'threading', 'subprocess', 'dataclasses', 'pathlib'}"
     later = "{'lore.doors.conversation', 'lore.doors.early', 'lore.doors.starting'}"
@@ -359,10 +348,10 @@ def test_it_loads_next_to_nothing() -> None:
     assert done.stdout.strip() == "[]"
 
 
-def test_it_imports_the_standard_library_only() -> None:
+def test_the_relay_imports_the_standard_library_only() -> None:
     code = (
         "import sys; before = set(sys.modules)\n"
-        "import lore.doors.relay, lore.doors.conversation, lore.doors.starting, lore.doors.stdin_socket\n"
+        "import lore.doors.relay, lore.doors.conversation, lore.doors.starting\n"
         "import lore.doors.early, json\n"
         "names = {name.split('.')[0] for name in set(sys.modules) - before}\n"
         "print(json.dumps(sorted(names - set(sys.stdlib_module_names) - {'lore'})))"

@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 
 from lore.doors.endpoint import Endpoint
-from lore.doors.locking import held
 from lore.doors.service import LABEL, install, launchd, manager_of, systemd, uninstall
 from lore.doors.starting import stop
 from lore.errors import Unavailable
+from lore.filelock import is_held
 from tests.doors.command import Command
 
 LIMIT_SECONDS = 60
@@ -101,7 +101,7 @@ def desk() -> Iterator[Desk]:
     desk = Desk(folder)
     yield desk
     stop(desk.endpoint)
-    assert not held(desk.endpoint.lock)
+    assert not is_held(desk.endpoint.lock)
     shutil.rmtree(folder)
 
 
@@ -156,7 +156,7 @@ def unescaped(word: str) -> str:
     return plain.replace("%%", "%")
 
 
-def test_awkward_paths_come_out_as_they_went_in() -> None:
+def test_paths_with_special_characters_survive_quoting() -> None:
     unit = systemd(Endpoint({}, f"/{AWKWARD}\t")).unit.decode()
     [command] = values(unit, "ExecStart")
     quoted = command.partition("--data-dir ")[2].removesuffix(" daemon run")
@@ -265,7 +265,7 @@ def test_uninstalling_ends_the_service(desk: Desk) -> None:
     assert desk("uninstall") == f"Removed {desk.unit}\n"
     assert desk.asked() == [
         "--user daemon-reload",
-        "--user cat lore.service",
+        "--user is-active --quiet lore.service",
         "--user disable --quiet --now lore.service",
         "--user daemon-reload",
     ]
@@ -279,7 +279,7 @@ def test_it_can_be_left_to_the_next_login(desk: Desk) -> None:
     assert desk.document("status", code=3)["running"] is False
 
 
-def test_what_the_manager_refuses_is_quoted(desk: Desk) -> None:
+def test_the_reason_of_the_service_manager_is_quoted(desk: Desk) -> None:
     desk.give_systemctl("#!/bin/sh\ncase $* in *enable*) echo 'Unit is masked.' >&2; exit 1;; esac\n")
     said = desk("install", code=1)
     assert said == "lore: `systemctl --user enable --quiet lore.service` failed: Unit is masked.\n"
@@ -296,7 +296,7 @@ def test_the_agent_of_launchd(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     assert unit["KeepAlive"] == {"SuccessfulExit": False}
     assert unit["RunAtLoad"] is True
     assert manager.path == str(tmp_path / "Library" / "LaunchAgents" / f"{LABEL}.plist")
-    assert ["launchctl", "bootstrap", f"gui/{os.getuid()}", manager.path] in manager.begin
+    assert ["launchctl", "bootstrap", f"gui/{os.getuid()}", manager.path] == manager.start
 
 
 def test_an_agent_is_written_and_removed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -326,6 +326,6 @@ def test_an_agent_is_written_and_removed(monkeypatch: pytest.MonkeyPatch, tmp_pa
     ]
 
 
-def test_elsewhere_there_are_no_services() -> None:
+def test_other_platforms_have_no_services() -> None:
     with pytest.raises(Unavailable, match="linux and darwin, not for win32"):
         manager_of("win32", Endpoint({}, "/data"))

@@ -10,11 +10,12 @@ import pytest
 
 from lore.config import Config
 from lore.connecting import wire
-from lore.doors.cli.terminal import columns
+from lore.doors.cli.render import columns
 from lore.doors.daemon_status import query_status
 from lore.embed.hashing import HashEmbedder
-from lore.engine.consolidation_backlog import ATTEMPTS, DIGEST
+from lore.engine.consolidate.backlog import ATTEMPTS
 from lore.model import Cause
+from lore.store.records import DigestProgress
 from tests.doors.command import Command
 from tests.doors.resident import short_folder
 from tests.doors.test_cli_through_daemon import no_way_to_the_store, running
@@ -123,7 +124,7 @@ def test_the_list_can_be_of_one_client(run: Command) -> None:
     assert "lore ingest --source nobody" in run("sessions", "--source", "nobody").stderr
 
 
-def test_what_was_not_read_yet_can_be_read(empty: Command) -> None:
+def test_empty_lists_of_conversations_point_to_ingest(empty: Command) -> None:
     for command in ("sessions", "staged"):
         result = empty(command)
         assert result.stdout == ""
@@ -304,7 +305,8 @@ def fail(run: Command, id: str, attempts: int) -> None:
     lore = wire(Config(data_dir=run.data_dir), embedder=HashEmbedder())
     with lore.store.transaction(lore.namespace, Cause(verb="test"), lore.clock()) as writer:
         again = lore.clock() + 3600
-        writer.note(DIGEST + id, {"attempts": attempts, "retry_at": again, "trouble": "no answer \a" * 20})
+        error = "no answer \a" * 20
+        writer.put_records([DigestProgress(session=id, attempts=attempts, retry_at=again, error=error)])
     lore.close()
 
 

@@ -159,7 +159,7 @@ def test_an_empty_store_begins_with_the_file_that_the_settings_name(
     anyio.run(story)
 
 
-def test_a_file_that_is_not_there_keeps_nobody_from_serving(tmp_path: Path) -> None:
+def test_a_missing_graph_file_does_not_prevent_serving(tmp_path: Path) -> None:
     async def story() -> None:
         for file in (tmp_path / "missing.jsonl", tmp_path):
             async with connected(

@@ -4,7 +4,7 @@ from datetime import datetime
 
 import pytest
 
-from lore.doors.cli.times import iso, minute_after, moment, told
+from lore.doors.cli.times import iso, minute_after, moment, stopwatch, with_age
 from lore.errors import Invalid
 
 NOW = datetime(2026, 3, 10, 12, 0).timestamp()
@@ -38,22 +38,26 @@ def test_a_date_can_stand_for_its_end_but_an_hour_cannot() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "soon", "7", "d", "-7d", "7y", "2026-13-01", "9999-12-31", "٣d d"])
-def test_what_is_no_moment_is_refused(text: str) -> None:
+def test_a_text_that_is_no_time_is_refused(text: str) -> None:
     with pytest.raises(Invalid, match="give a date like"):
         moment(text, NOW, whole_day=True)
 
 
-def test_a_time_is_told_with_its_age() -> None:
-    assert told(NOW - 90, NOW) == "2026-03-10 11:58 (1 minute ago)"
-    assert told(NOW - 7300, NOW).endswith("(2 hours ago)")
-    assert told(NOW - 20 * 86_400, NOW).endswith("(2 weeks ago)")
-    assert told(NOW + 5, NOW).endswith("(just now)")
+def test_a_time_is_shown_with_its_age() -> None:
+    assert with_age(NOW - 90, NOW) == "2026-03-10 11:58 (1 minute ago)"
+    assert with_age(NOW - 7300, NOW).endswith("(2 hours ago)")
+    assert with_age(NOW - 20 * 86_400, NOW).endswith("(2 weeks ago)")
+    assert with_age(NOW + 5, NOW).endswith("(just now)")
 
 
-def test_the_day_is_told_only_when_it_is_another_one() -> None:
+def test_the_date_is_shown_only_when_it_differs_from_the_one_before() -> None:
     assert minute_after(NOW, NOW - 60) == "12:00"
     assert minute_after(NOW, NOW - 86_400) == "2026-03-10 12:00"
 
 
-def test_programs_get_utc() -> None:
+def test_json_documents_have_times_in_utc() -> None:
     assert iso(0) == "1970-01-01T00:00:00.000+00:00"
+
+
+def test_a_duration_is_given_to_a_tenth_of_a_second_below_a_minute() -> None:
+    assert (stopwatch(0.04), stopwatch(61.2)) == ("0.0 s", "1 min 01 s")

@@ -14,13 +14,14 @@ import apsw
 import pytest
 
 from lore import Lore
+from lore.bookmark import Bookmark
 from lore.clock import Clock
 from lore.doors.endpoint import Endpoint
 from lore.doors.starting import start, stop
-from lore.doors.transcript_watcher import RETRY_SECONDS, TranscriptWatcher
+from lore.doors.transcript_watcher import RETRY_SECONDS, Transcripts, TranscriptWatcher
 from lore.engine.ingest import Ingested
-from lore.transcripts.growing import ReadPosition, Transcript
 from lore.transcripts.sources import SOURCES, VARIABLES
+from lore.transcripts.turns import Transcript
 from tests.doors.command import Command
 from tests.doors.resident import SECONDS, SETTINGS, Agent, an_endpoint, short_folder, until
 from tests.transcripts.writing import CLIENTS, Client, writing
@@ -64,7 +65,7 @@ def heard(agent: Agent, text: str) -> bool:
     return any(memory["content"] == text for memory in found)
 
 
-def test_what_is_written_down_is_found(home: Path, endpoint: Endpoint) -> None:
+def test_new_lines_of_a_transcript_are_ingested(home: Path, endpoint: Endpoint) -> None:
     """What was there before, and what is added while it runs."""
     say(home, 1, "The ferry leaves at noon")
     with Agent(endpoint, LORE_SURFACES="typed") as agent:
@@ -75,7 +76,9 @@ def test_what_is_written_down_is_found(home: Path, endpoint: Endpoint) -> None:
     assert "read 1 new turns" in Path(endpoint.log).read_text()
 
 
-def test_a_pause_is_a_pause(home: Path, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_ingested_while_ingestion_is_paused(
+    home: Path, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
     say(home, 1, "The ferry leaves at noon")
     Path(endpoint.home).mkdir()
     Path(endpoint.home, "config.toml").write_text("[ingestion]\npaused = true\n")
@@ -102,7 +105,9 @@ def begin_a_new_log(client: Client) -> None:
 
 
 @pytest.mark.parametrize("name", CLIENTS)
-def test_what_is_only_in_the_log_of_a_database_is_found(home: Path, endpoint: Endpoint, name: str) -> None:
+def test_rows_in_the_write_ahead_log_of_a_database_are_found(
+    home: Path, endpoint: Endpoint, name: str
+) -> None:
     """Before the daemon began, after it began, and when the log is a new one."""
     with (
         writing(name, SOURCES[name].place(home, {})) as client,
@@ -125,7 +130,9 @@ def test_what_is_only_in_the_log_of_a_database_is_found(home: Path, endpoint: En
 # --- without a daemon
 def gathering_of(lore: Lore, home: Path, *names: str, since: float = 0.0) -> TranscriptWatcher:
     wanted = [SOURCES[name] for name in names or SOURCES]
-    return TranscriptWatcher(lore, wanted, home, {}, home / "ignore", since=since)
+    return TranscriptWatcher(
+        lore, Transcripts(sources=wanted, home=home, variables={}, ignore_list=home / "ignore", since=since)
+    )
 
 
 @contextmanager
@@ -185,7 +192,7 @@ def test_a_file_that_vanishes_before_it_is_read_does_not_keep_others_from_it(
     assert gathering.failed == {}
 
 
-def test_what_cannot_be_read_now_is_told_once_and_tried_again(
+def test_an_unreadable_file_is_logged_once_and_tried_again(
     lore: Lore, clock: Clock, home: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Although it is as it was."""
@@ -294,15 +301,17 @@ def test_a_file_that_no_reader_withstands_is_set_aside_and_the_others_are_read(
     tries: list[Path] = []
 
     @contextmanager
-    def opened(path: Path, known: Sequence[ReadPosition]) -> Iterator[Transcript]:
+    def opened(path: Path, bookmarks: Sequence[Bookmark]) -> Iterator[Transcript]:
         if path == poison:
             tries.append(path)
             raise Misread("a mistake of ours")
-        with SOURCES["claude-code"].open(path, known) as transcript:
+        with SOURCES["claude-code"].open(path, bookmarks) as transcript:
             yield transcript
 
     fragile = replace(SOURCES["claude-code"], open=opened)
-    gathering = TranscriptWatcher(lore, [fragile], home, {}, home / "ignore")
+    gathering = TranscriptWatcher(
+        lore, Transcripts(sources=[fragile], home=home, variables={}, ignore_list=home / "ignore")
+    )
     assert gathering.read(gathering.changed()).turns == 1
     assert gathering.failed == {str(poison): "Misread: a mistake of ours"}
     for pause in (RETRY_SECONDS, 2 * RETRY_SECONDS):
@@ -332,7 +341,7 @@ def test_a_transcript_whose_name_is_no_text_is_read_once(lore: Lore, home: Path,
     gathering.read([(found, source)])
     assert gathering.failed == {}
     assert gathering.changed() == []
-    [mark] = lore.store.reader(lore.namespace).bookmarks()
+    [mark] = lore.store.reader(lore.namespace).records(Bookmark)
     assert mark.path.endswith("session-\\xff\\xfe.jsonl")
 
 

@@ -1,13 +1,12 @@
 """A server that cannot open its store still answers, says what is wrong, and works once that is corrected."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from lore.doors.endpoint import Endpoint
-from tests.doors.resident import Agent, an_endpoint, short_folder, until
+from tests.doors.resident import Agent, until
 
 TREE = ["search", "read", "list_roots", "store", "update", "delete"]
 BROKEN = {
@@ -15,12 +14,6 @@ BROKEN = {
     "a wrong value": ("idle_minutes = 'long'\n", "idle_minutes must be a number of 0 or more, not 'long'"),
     "a model that is not there": ("embedding_model = 'x'\n", "unknown embedding model 'x'; known: gte-small"),
 }
-
-
-@pytest.fixture
-def endpoint() -> Iterator[Endpoint]:
-    with short_folder() as folder, an_endpoint(folder) as endpoint:
-        yield endpoint
 
 
 def said(answer: dict[str, Any]) -> str:
@@ -85,7 +78,7 @@ def test_unknown_surfaces_are_named_to_the_agent(endpoint: Endpoint) -> None:
         assert "unknown surfaces: cube; known: graph, official" in refused
 
 
-def test_a_daemon_with_other_settings_is_not_gone_around(endpoint: Endpoint) -> None:
+def test_a_client_with_another_model_is_refused_instead_of_opening_the_store(endpoint: Endpoint) -> None:
     """Two embedding models on one store would each embed everything again."""
     with agent_of(endpoint) as agent:
         agent.greet().call("list_roots")

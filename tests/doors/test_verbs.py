@@ -1,5 +1,6 @@
-"""The verbs over a line: what is spelled is understood, what is wrong is refused, what is lost is told."""
+"""Verbs over a connection: values arrive as they were, wrong calls are refused, lost answers are reported."""
 
+import inspect
 import json
 import socket
 import threading
@@ -18,15 +19,16 @@ from hypothesis import strategies as st
 from lore import Draft, Duplicate, Filter, Invalid, Lore, NotFound, Query, Tie, Unavailable
 from lore.config import Config
 from lore.connecting import tailored, wire
-from lore.doors import codec, handshake
+from lore.doors import codec, protocol
 from lore.doors.clients import Clients
 from lore.doors.codec import NOUNS, TAG, hints_of
-from lore.doors.embedding_progress import settling
-from lore.doors.framing import Cut
-from lore.doors.verbs import BEGUN, ONCE, VERBS, Remote, answered
+from lore.doors.protocol import Cut
+from lore.doors.rpc import BEGUN, Remote, answer
 from lore.embed.hashing import HashEmbedder
+from lore.health import embed_progress
 from lore.model import Branch, Revision
 from lore.vectors import Vector
+from lore.verbs import REMOTE, VERBS
 from lore.version import VERSION
 
 ANY_TEXT = st.text(st.characters(codec=None), max_size=8)  # lone surrogates too
@@ -47,7 +49,7 @@ JUNK = st.recursive(
         st.lists(inner, max_size=3)
         | st.dictionaries(
             st.sampled_from([TAG, "of", "verb", "arguments", "named", "text", "content", "id"]),
-            inner | st.sampled_from(["tuple", "set", "map", "path", "number", *NOUNS, *VERBS]),
+            inner | st.sampled_from(["tuple", "set", "map", "path", "number", *NOUNS, *REMOTE]),
         )
     ),
     max_leaves=12,
@@ -61,7 +63,7 @@ def values_of(hint: Any, deep: int = 2) -> st.SearchStrategy[Any]:
         return st.one_of([values_of(one, deep) for one in inner])
     if kind is Literal:
         return st.sampled_from(inner)
-    if kind is Mapping:
+    if kind in (Mapping, dict):
         return st.dictionaries(values_of(inner[0], deep), values_of(inner[1], deep), max_size=3)
     if kind in (tuple, frozenset, list, Sequence):
         size = 0 if inner[0] is Branch and not deep else 3
@@ -83,37 +85,37 @@ def nouns(noun: type, deep: int = 2) -> st.SearchStrategy[Any]:
     return st.builds(noun, **{name: values_of(hint, deep) for name, hint in hints_of(noun).items()})
 
 
-def asked(lore: Lore, verb: str, *arguments: object, **named: object) -> Any:
-    """What `answered` says, understood."""
-    line = answered(lore, codec.encode({"verb": verb, "arguments": list(arguments), "named": named}))
+def call(lore: Lore, verb: str, *arguments: object, **named: object) -> Any:
+    """The decoded answer of `answer`."""
+    line = answer(lore, codec.encode({"verb": verb, "arguments": list(arguments), "named": named}))
     assert line.endswith(b"\n")
     assert line.count(b"\n") == 1
     return codec.decode(line)
 
 
 def refused(lore: Lore, line: bytes) -> str:
-    told = codec.decode(answered(lore, line))
+    told = codec.decode(answer(lore, line))
     assert told["error"]["kind"] == "Invalid"
     return str(told["error"]["message"])
 
 
-# --- spelling
+# --- the codec
 @given(st.one_of([nouns(noun) for noun in NOUNS.values()]))
-def test_every_noun_arrives_as_it_was(value: object) -> None:
+def test_every_noun_survives_encoding_and_decoding(value: object) -> None:
     assert codec.decode(codec.encode(value)) == value
 
 
-@given(st.one_of([values_of(hints_of(getattr(Lore, verb))["return"]) for verb in sorted(VERBS)]))
-def test_whatever_a_verb_answers_arrives_as_it_was(value: object) -> None:
+@given(st.one_of([values_of(hints_of(getattr(Lore, verb))["return"]) for verb in sorted(REMOTE)]))
+def test_every_answer_of_a_verb_survives_encoding_and_decoding(value: object) -> None:
     assert codec.decode(codec.encode(value)) == value
 
 
 @given(ANYTHING)
-def test_whatever_metadata_may_hold_arrives_as_it_was(value: object) -> None:
+def test_any_metadata_survives_encoding_and_decoding(value: object) -> None:
     assert codec.decode(codec.encode(value)) == value
 
 
-def test_numbers_keep_their_kind() -> None:
+def test_numbers_keep_their_type_through_the_codec() -> None:
     arrived = codec.decode(
         codec.encode([1, 1.0, True, -0.0, float("inf"), float("-inf"), float("nan"), 10**30])
     )
@@ -129,7 +131,7 @@ def test_numbers_keep_their_kind() -> None:
     ]
 
 
-def test_a_line_is_ascii_and_json() -> None:
+def test_an_encoded_line_is_ascii_json() -> None:
     line = codec.encode(Draft(content="line\nbreak é\u2028 and 茶", metadata={"": 1, "n": float("nan")}))
     assert line.isascii()
     assert line.count(b"\n") == 1
@@ -140,28 +142,46 @@ def test_a_line_is_ascii_and_json() -> None:
     json.loads(line, parse_constant=fail)
 
 
-def test_what_is_no_noun_cannot_be_spelled() -> None:
+def test_values_of_other_types_cannot_be_encoded() -> None:
     for value in (object(), {1, 2}, b"bytes", Config()):
-        with pytest.raises(TypeError, match="cannot be spelled"):
+        with pytest.raises(TypeError, match="cannot be encoded"):
             codec.encode(value)
 
 
+# --- the table
+def test_every_verb_of_the_menu_is_in_the_table() -> None:
+    """All public methods but those that give another Lore, or manage the process."""
+    wiring = {"for_namespace", "in_folder", "release", "close"}
+    own = {name for name, value in vars(Lore).items() if inspect.isfunction(value)}
+    public = {name for name in own if not name.startswith("_")}
+    assert public - wiring == VERBS.keys()
+
+
+def test_only_verbs_whose_values_can_be_encoded_are_remote() -> None:
+    for verb in REMOTE:
+        for hint in hints_of(getattr(Lore, verb)).values():
+            values_of(hint)  # a KeyError names a type that the codec does not have
+
+
+def test_every_verb_that_only_reads_may_be_repeated() -> None:
+    assert [verb for verb, one in VERBS.items() if one.right == "read" and not one.repeatable] == []
+
+
 # --- the daemon's end
-def test_a_verb_answers_over_the_line_as_it_does_at_home(lore: Lore) -> None:
-    tea = asked(lore, "remember", Draft(content="All about tea.", flags=frozenset({"x"})))["value"]
-    [green, water] = asked(lore, "remember_all", [Draft(content="Green", parent=tea.id), Draft(content="W")])[
-        "value"
-    ]
-    [link] = asked(lore, "link", [Tie(source=green.id, target=water.id)], reason="both wet")["value"]
-    assert asked(lore, "revise", Revision(id=water.id, title="water"))["value"].title == "water"
+def test_a_verb_answers_through_the_codec_as_it_does_directly(lore: Lore) -> None:
+    tea = call(lore, "remember", Draft(content="All about tea.", flags=frozenset({"x"})))["value"]
+    drafts = [Draft(content="Green", parent=tea.id), Draft(content="W")]
+    [green, water] = [one.memory for one in call(lore, "remember_all", drafts)["value"]]
+    [link] = call(lore, "link", [Tie(source=green.id, target=water.id)], reason="both wet")["value"]
+    assert call(lore, "revise", Revision(id=water.id, title="water"))["value"].title == "water"
     for verb, arguments in (
         ("search", [Query(text="tea", counted=False)]),
         ("search", [Query(text="", where=Filter(ids=(water.id, tea.id)), counted=False)]),
-        ("similar", ["tea"]),
         ("links", [[green.id]]),
         ("count", [Filter(roots=True)]),
         ("select", [Filter(), 10]),
-        ("look_at", [green.id]),
+        ("read", [green.id, False]),
+        ("read_many", [[]]),
         ("roots", []),
         ("explore", [tea.id, 3]),
         ("ids_like", [tea.id[:4]]),
@@ -171,13 +191,13 @@ def test_a_verb_answers_over_the_line_as_it_does_at_home(lore: Lore) -> None:
         ("check", []),
         ("rebuild", []),
     ):
-        assert asked(lore, verb, *arguments) == {"value": getattr(lore, verb)(*arguments)}
-    assert [asked(lore, "embed_batch")["value"] for _ in range(2)] == [3, 0]
-    assert asked(lore, "read", tea.id)["value"].memory == tea
-    assert len(asked(lore, "recall", Filter(), limit=2, choose="importance")["value"].hits) == 2
-    assert asked(lore, "unlink", [link.id])["value"] == [link.id]
-    assert asked(lore, "forget", [tea.id], "cold")["value"] == [tea.id]
-    assert asked(lore, "restore", [tea.id])["value"] == [tea.id]
+        assert call(lore, verb, *arguments) == {"value": getattr(lore, verb)(*arguments)}
+    assert [call(lore, "embed_batch")["value"] for _ in range(2)] == [3, 0]
+    assert call(lore, "read", tea.id)["value"].memory == tea
+    assert len(call(lore, "recall", Filter(), limit=2, choose="importance")["value"].hits) == 2
+    assert call(lore, "unlink", [link.id])["value"] == [link.id]
+    assert call(lore, "forget", [tea.id], "cold")["value"] == [tea.id]
+    assert call(lore, "restore", [tea.id])["value"] == [tea.id]
 
 
 @pytest.mark.parametrize(
@@ -188,15 +208,15 @@ def test_a_verb_answers_over_the_line_as_it_does_at_home(lore: Lore) -> None:
         (b"\xff\xfe\x00", "not a line of JSON"),
         (b"[" * 100_000, "nested too deeply"),
         (b"9" * 10_000, "not a line of JSON"),
-        (b"null", "a line asks like this"),
-        (b'{"verb": 3}', "a line asks like this"),
-        (b'{"verb": "close"}', "unknown verb 'close'; known: check, count, "),
+        (b"null", "a call is a line like"),
+        (b'{"verb": 3}', "a call is a line like"),
+        (b'{"verb": "close"}', "unknown verb 'close'; known: by_alias, check, count, "),
         (b'{"verb": "__class__"}', "unknown verb"),
         (b'{"verb": "backup", "arguments": [{"": "path", "of": "/tmp/x"}]}', "unknown verb"),
-        (b'{"verb": "status", "arguments": [1]}', "status cannot be asked so: too many"),
-        (b'{"verb": "status", "arguments": 1}', "status cannot be asked so: "),
-        (b'{"verb": "status", "named": {"": "tuple", "of": []}}', "status cannot be asked so: "),
-        (b'{"verb": "read"}', "read cannot be asked so: missing"),
+        (b'{"verb": "status", "arguments": [1]}', "status cannot be called like this: too many"),
+        (b'{"verb": "status", "arguments": 1}', "status cannot be called like this: "),
+        (b'{"verb": "status", "named": {"": "tuple", "of": []}}', "status cannot be called like this: "),
+        (b'{"verb": "read"}', "read cannot be called like this: missing"),
         (b'{"verb": "read", "arguments": [7]}', "read: id cannot be 7"),
         (b'{"verb": "search", "arguments": ["tea"]}', "search: query cannot be 'tea'"),
         (b'{"verb": "forget", "arguments": ["abc"]}', "forget: ids cannot be 'abc'"),
@@ -222,20 +242,20 @@ def test_a_verb_answers_over_the_line_as_it_does_at_home(lore: Lore) -> None:
         (b'{"verb": "read", "arguments": [' + b"[" * 700 + b"]" * 700 + b"]}", "read: id cannot be [[["),
     ],
 )
-def test_what_cannot_be_done_is_refused(lore: Lore, line: bytes, said: str) -> None:
+def test_an_invalid_request_is_refused_and_changes_nothing(lore: Lore, line: bytes, said: str) -> None:
     assert said in refused(lore, line)
     assert lore.status().counts.memories == 0
 
 
 def test_a_line_that_is_too_long_is_refused(lore: Lore) -> None:
-    told = codec.decode(answered(lore, Cut(b'{"verb": "status"')))["error"]
+    told = codec.decode(answer(lore, Cut(b'{"verb": "status"')))["error"]
     assert told == {"kind": "Invalid", "message": "a line has at most 16,777,216 bytes"}
 
 
 def test_a_value_that_is_nested_too_deeply_is_refused_and_nothing_is_stored(lore: Lore) -> None:
     nested = b'{"a":' * 600 + b"1" + b"}" * 600
     draft = b'{"": "Draft", "content": "x", "metadata": ' + nested + b"}"
-    told = codec.decode(answered(lore, b'{"verb": "remember", "arguments": [' + draft + b"]}"))["error"]
+    told = codec.decode(answer(lore, b'{"verb": "remember", "arguments": [' + draft + b"]}"))["error"]
     assert told == {"kind": "Invalid", "message": "this is nested too deeply"}
     assert lore.status().counts.memories == 0
 
@@ -247,8 +267,8 @@ together = settings(
 
 @together
 @given(st.binary() | JUNK.map(lambda document: json.dumps(document).encode()))
-def test_no_line_is_too_odd_for_an_answer(lore: Lore, line: bytes) -> None:
-    assert codec.decode(answered(lore, line)).keys() <= {"value", "error"}
+def test_every_line_gets_an_answer(lore: Lore, line: bytes) -> None:
+    assert codec.decode(answer(lore, line)).keys() <= {"value", "error"}
 
 
 def calls_of(verb: str) -> st.SearchStrategy[tuple[str, dict[str, Any]]]:
@@ -259,10 +279,10 @@ def calls_of(verb: str) -> st.SearchStrategy[tuple[str, dict[str, Any]]]:
 
 
 @together
-@given(st.one_of([calls_of(verb) for verb in sorted(VERBS)]))
-def test_no_argument_is_too_odd_for_an_answer(lore: Lore, call: tuple[str, dict[str, Any]]) -> None:
-    verb, named = call
-    assert asked(lore, verb, **named).keys() <= {"value", "error"}
+@given(st.one_of([calls_of(verb) for verb in sorted(REMOTE)]))
+def test_every_argument_gets_an_answer(lore: Lore, arguments: tuple[str, dict[str, Any]]) -> None:
+    verb, named = arguments
+    assert call(lore, verb, **named).keys() <= {"value", "error"}
 
 
 class Late(HashEmbedder):
@@ -275,12 +295,12 @@ class Late(HashEmbedder):
         return super().embed_query(text)
 
 
-def test_a_person_at_the_line_gets_the_meaning_where_a_server_does_not_wait(config: Config) -> None:
+def test_a_command_waits_for_the_model_where_a_server_does_not(config: Config) -> None:
     lore = wire(config, embedder=Late(), patient=False)
     lore.remember(Draft(content="tea"))
     patient = tailored(lore, config, patient=True)
-    assert tailored(lore, config).status().meaning == "warming"
-    assert asked(patient, "search", Query(text="tea"))["value"].meaning == "ready"
+    assert tailored(lore, config).status().embedding_state == "warming"
+    assert call(patient, "search", Query(text="tea"))["value"].embedding_state == "ready"
     lore.close()
 
 
@@ -307,7 +327,7 @@ def serve(lore: Lore, line: socket.socket) -> threading.Thread:
     def work() -> None:
         while asked := heard(line):
             line.sendall(BEGUN)
-            line.sendall(answered(lore, asked))
+            line.sendall(answer(lore, asked))
 
     thread = threading.Thread(target=work)
     thread.start()
@@ -318,7 +338,7 @@ def nothing_instead() -> AbstractContextManager[Lore]:
     raise AssertionError("the store was opened")
 
 
-def test_a_remote_stands_in_for_a_lore(lore: Lore, ends: tuple[socket.socket, socket.socket]) -> None:
+def test_a_remote_answers_like_a_lore(lore: Lore, ends: tuple[socket.socket, socket.socket]) -> None:
     ours, theirs = ends
     thread = serve(lore, theirs)
     with closing(Remote(ours, nothing_instead)) as remote:
@@ -327,12 +347,12 @@ def test_a_remote_stands_in_for_a_lore(lore: Lore, ends: tuple[socket.socket, so
         assert remote.forget([memory.id], reason="too long") == [memory.id]
         assert remote.restore(ids=[memory.id]) == [memory.id]
         lore.remember_all([Draft(content=f"thing {number}") for number in range(50)])
-        assert [work.left for work in settling(remote)] == [51, 19, 0]
+        assert [work.left for work in embed_progress(remote)] == [51, 19, 0]
         assert lore.status().pending == 0
     thread.join()
 
 
-def test_errors_arrive_as_they_were_raised(lore: Lore, ends: tuple[socket.socket, socket.socket]) -> None:
+def test_errors_keep_their_type_and_text(lore: Lore, ends: tuple[socket.socket, socket.socket]) -> None:
     ours, theirs = ends
     thread = serve(lore, theirs)
     twice = Draft(content="x", title="once", unique_title=True)
@@ -356,7 +376,7 @@ def test_errors_arrive_as_they_were_raised(lore: Lore, ends: tuple[socket.socket
 
 def test_a_remote_has_the_verbs_and_nothing_else(ends: tuple[socket.socket, socket.socket]) -> None:
     remote = Remote(ends[0], nothing_instead)
-    for name in ("store", "sense", "for_namespace", "backup", "_reader"):
+    for name in ("store", "embeddings", "for_namespace", "backup", "_reader"):
         with pytest.raises(AttributeError):
             getattr(remote, name)
 
@@ -372,7 +392,7 @@ def dies_when_asked(line: socket.socket, last_words: bytes) -> threading.Thread:
     return thread
 
 
-@pytest.mark.parametrize("verb", sorted(ONCE))
+@pytest.mark.parametrize("verb", [verb for verb, one in REMOTE.items() if not one.repeatable])
 @pytest.mark.parametrize("last_words", [BEGUN, BEGUN + b'{"value": []}'], ids=["begun", "half answered"])
 def test_a_change_that_was_begun_is_not_repeated(
     verb: str, last_words: bytes, ends: tuple[socket.socket, socket.socket]
@@ -410,7 +430,7 @@ def test_a_change_that_was_not_begun_is_done_by_the_store(
     thread.join()
 
 
-def test_what_could_not_be_said_is_done_by_the_store(
+def test_a_request_that_could_not_be_sent_is_done_by_the_store(
     lore: Lore, ends: tuple[socket.socket, socket.socket]
 ) -> None:
     ours, theirs = ends
@@ -435,13 +455,13 @@ def test_the_daemon_says_when_it_begins_and_answers_patiently(
     daemon = threading.Thread(target=anyio.run, args=[serve_one])
     daemon.start()
     with ours.makefile("rb") as told:
-        ours.sendall(handshake.encode("verbs", {"version": VERSION}))
+        ours.sendall(protocol.encode("verbs", {"version": VERSION}))
         assert told.readline().startswith(b"lore/1 welcome")
         ours.sendall(codec.encode({"verb": "status"}))
         assert told.readline() == BEGUN
         assert codec.decode(told.readline())["value"] == lore.status()
     with closing(Remote(ours, nothing_instead)) as remote:
-        assert remote.search(Query(text="tea")).meaning == "ready"
+        assert remote.search(Query(text="tea")).embedding_state == "ready"
         memory = remote.remember(Draft(content="coffee"))
         assert [entry.cause.surface for entry in remote.history(memory.id)] == ["cli"]
     daemon.join()

@@ -11,6 +11,7 @@ import pytest
 
 from lore import Filter, Lore
 from lore.engine.ingest import Ingested
+from lore.store.records import Bookmark
 from lore.transcripts.sources import SOURCES
 
 SECRET = "ghp_" + "".join(random.Random(9).choices(string.ascii_letters + string.digits, k=36))
@@ -58,11 +59,11 @@ def test_a_tool_call_that_waits_for_its_result_waits_without_its_secrets(
         with file.open("a") as transcript:
             transcript.write(json.dumps({"timestamp": "2026-01-01T00:00:00.000Z", **line}) + "\n")
         sum(lore.ingest(file, SOURCES[source]), Ingested())
-        [bookmark] = lore.store.reader(lore.namespace).bookmarks()
+        [bookmark] = lore.store.reader(lore.namespace).records(Bookmark)
         remembered += json.dumps(dict(bookmark.state))
     assert "[redacted: github token]" in remembered
     assert "git push" in remembered
-    kept = Path(lore.store.location)
+    kept = Path(lore.store.report().location)
     log = kept.with_name(f"{kept.name}-wal")
     for secret in (SECRET, "tr0ub4dor"):
         assert secret not in remembered

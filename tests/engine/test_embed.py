@@ -1,4 +1,4 @@
-"""embed, settle, background: vectors follow soon after, and without a model everything else works."""
+"""Embeddings and background: vectors follow soon after a write; without a model everything else works."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -13,8 +13,7 @@ from lore.clock import Clock
 from lore.config import Config
 from lore.connecting import wire
 from lore.embed.hashing import HashEmbedder
-from lore.engine.embed import PIECE, embed
-from lore.engine.embeddings import QUIET_SECONDS, RECENT, Embeddings
+from lore.engine.embeddings import CACHED_TEXTS, PIECE, QUIET_SECONDS, Embeddings, embed_batch
 from lore.engine.observe import Subject
 from lore.engine.reflect import Reflection
 from lore.engine.split import Part
@@ -36,18 +35,18 @@ class Missing(HashEmbedder):
 
 
 class Loading(HashEmbedder):
-    """A model that is there once it was asked to embed something."""
+    """A model that is ready once it has embedded a text."""
 
     ready = False
 
     def __init__(self) -> None:
         super().__init__()
-        self.asked = Event()
+        self.embedding = Event()
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         self.ready = True
         if texts:
-            self.asked.set()
+            self.embedding.set()
         return super().embed(texts)
 
     def embed_query(self, text: str) -> Vector:
@@ -101,19 +100,19 @@ class Failing(HashEmbedder):
 
 
 def keep(lore: Lore, *contents: str) -> list[str]:
-    return [memory.id for memory in lore.remember_all([Draft(content=content) for content in contents])]
+    return [one.memory.id for one in lore.remember_all([Draft(content=content) for content in contents])]
 
 
-def test_what_waits_is_embedded_in_portions(lore: Lore) -> None:
+def test_pending_memories_are_embedded_in_batches(lore: Lore) -> None:
     keep(lore, *(f"number {n}" for n in range(5)))
-    assert embed(store=lore.store, sense=lore.sense, limit=2) == 2
+    assert embed_batch(store=lore.store, embeddings=lore.embeddings, limit=2) == 2
     assert (lore.status().embedded, lore.status().pending) == (2, 3)
     lore.embed_pending()
     assert (lore.status().embedded, lore.status().pending) == (5, 0)
-    assert embed(store=lore.store, sense=lore.sense) == 0
+    assert embed_batch(store=lore.store, embeddings=lore.embeddings) == 0
 
 
-def test_a_large_heap_is_settled_completely(lore: Lore) -> None:
+def test_a_large_backlog_is_embedded_completely(lore: Lore) -> None:
     keep(lore, *(f"number {n}" for n in range(100)))
     lore.embed_pending()
     assert lore.status().pending == 0
@@ -127,8 +126,9 @@ def test_a_change_of_model_embeds_everything_again(config: Config, clock: Clock)
 
     after = wire(config, embedder=HashEmbedder(128), clock=clock)
     progress = []
-    while embed(store=after.store, sense=after.sense, limit=1):
-        progress.append((after.store.embedded("hash/words/128"), after.store.embedded("hash/words/384")))
+    while embed_batch(store=after.store, embeddings=after.embeddings, limit=1):
+        reader = after.store.reader(after.namespace)
+        progress.append(tuple(reader.counts(f"hash/words/{size}").embedded for size in (128, 384)))
     assert progress == [(1, 2), (2, 1), (3, 0)]
     [hit, *_] = after.search(Query(text="walrus")).hits
     assert hit.memory.content == "walrus"
@@ -137,7 +137,7 @@ def test_a_change_of_model_embeds_everything_again(config: Config, clock: Clock)
     after.close()
 
 
-def test_a_search_during_a_change_of_model_finds_by_words_and_says_what_waits(
+def test_a_search_during_a_change_of_model_uses_words_and_reports_the_backlog(
     config: Config, clock: Clock
 ) -> None:
     before = wire(config, embedder=HashEmbedder(384), clock=clock)
@@ -165,7 +165,7 @@ def test_without_a_model_everything_else_works(config: Config, clock: Clock, tmp
     lore.embed_pending()
     lore.backup(tmp_path / "copy.db")
     assert all(finding.passed for finding in lore.check())
-    assert (lore.status().meaning, lore.status().pending) == ("missing", 3)
+    assert (lore.status().embedding_state, lore.status().pending) == ("missing", 3)
     lore.close()
 
 
@@ -174,12 +174,12 @@ def test_without_a_model_a_search_finds_by_words_and_says_so(config: Config, clo
     [walrus, _] = keep(lore, "walrus", "penguin")
     answer = lore.search(Query(text="walrus"))
     assert [hit.memory.id for hit in answer.hits] == [walrus]
-    assert answer.meaning == "missing"
+    assert answer.embedding_state == "missing"
     assert answer.notes() == ("Searched by words only: the model file is gone.",)
     lore.close()
 
 
-def test_a_model_that_answers_no_more_is_not_called_ready(config: Config, clock: Clock) -> None:
+def test_a_model_that_stopped_working_is_not_reported_as_ready(config: Config, clock: Clock) -> None:
     lore = wire(config, embedder=Failing(), clock=clock)
     keep(lore, "walrus")
     lore.embed_pending()
@@ -204,31 +204,33 @@ def test_an_impatient_search_does_not_wait_for_the_model(config: Config, clock: 
     lore.close()
 
 
-def asleep(config: Config, clock: Clock, model: HashEmbedder, patience_seconds: float = 30.0) -> Lore:
+def lore_without_loaded_model(
+    config: Config, clock: Clock, model: HashEmbedder, patience_seconds: float = 30.0
+) -> Lore:
     """A server whose model is not loaded, with a memory that can only be found by its vector."""
     patient = wire(config, embedder=HashEmbedder(), clock=clock)
     keep(patient, "walrus")
     patient.embed_pending()
     patient.close()
     lore = wire(config, embedder=model, patient=False, clock=clock)
-    return replace(lore, sense=Embeddings(model, patient=False, patience_seconds=patience_seconds))
+    return replace(lore, embeddings=Embeddings(model, patient=False, patience_seconds=patience_seconds))
 
 
-def test_an_impatient_search_has_the_model_loaded_and_waits_a_moment_for_it(
+def test_an_impatient_search_starts_loading_the_model_and_waits_a_moment(
     config: Config, clock: Clock
 ) -> None:
     model = SlowEmbedder()
-    lore = asleep(config, clock, model)
+    lore = lore_without_loaded_model(config, clock, model)
     answer = lore.search(Query(text="walrus"))
-    assert (answer.meaning, answer.notes()) == ("ready", ())
+    assert (answer.embedding_state, answer.notes()) == ("ready", ())
     assert answer.hits[0].evidence["meaning"].strength > 0.5
     lore.close()
 
 
-def test_no_search_waits_longer_for_the_model_than_a_moment(config: Config, clock: Clock) -> None:
+def test_an_impatient_search_waits_only_for_its_patience(config: Config, clock: Clock) -> None:
     model = SlowEmbedder()
     model.gate.clear()
-    lore = asleep(config, clock, model, patience_seconds=0.01)
+    lore = lore_without_loaded_model(config, clock, model, patience_seconds=0.01)
     for _ in range(3):
         answer = lore.search(Query(text="walrus"))
         assert len(answer.hits) == 1
@@ -240,7 +242,7 @@ def test_no_search_waits_longer_for_the_model_than_a_moment(config: Config, cloc
 
 
 def test_nobody_waits_for_a_model_that_cannot_be_loaded(config: Config, clock: Clock) -> None:
-    lore = asleep(config, clock, Broken())
+    lore = lore_without_loaded_model(config, clock, Broken())
     lore.search(Query(text="walrus"))
     answer = lore.search(Query(text="walrus"))
     assert answer.notes() == ("Searched by words only: the model file is gone.",)
@@ -249,16 +251,16 @@ def test_nobody_waits_for_a_model_that_cannot_be_loaded(config: Config, clock: C
 
 def test_after_a_release_the_next_search_is_complete_again(config: Config, clock: Clock) -> None:
     model = SlowEmbedder()
-    lore = asleep(config, clock, model)
+    lore = lore_without_loaded_model(config, clock, model)
     before = lore.search(Query(text="walrus", counted=False))
     lore.release()
-    assert lore.status().meaning == "warming"
+    assert lore.status().embedding_state == "warming"
     assert lore.search(Query(text="walrus", counted=False)) == before
     assert model.loads == 2
     lore.close()
 
 
-def test_after_a_release_the_background_loads_the_model_only_for_what_waits(
+def test_after_a_release_the_background_loads_the_model_only_for_pending_memories(
     config: Config, clock: Clock
 ) -> None:
     model = SlowEmbedder()
@@ -276,37 +278,37 @@ def test_after_a_release_the_background_loads_the_model_only_for_what_waits(
     lore.close()
 
 
-def test_a_text_that_was_compared_and_is_kept_then_is_embedded_once() -> None:
+def test_a_text_that_is_compared_and_then_stored_is_embedded_once() -> None:
     model = SlowEmbedder()
-    sense = Embeddings(model)
-    sense.embed_texts(["walrus"])
-    both = sense.embed_texts(["penguin", "walrus", "penguin"])
+    embeddings = Embeddings(model)
+    embeddings.embed_texts(["walrus"])
+    both = embeddings.embed_texts(["penguin", "walrus", "penguin"])
     assert both is not None
     assert (both == HashEmbedder().embed(["penguin", "walrus", "penguin"])).all()
     assert model.embedded == ["walrus", "penguin"]
-    sense.embed_texts([f"number {n}" for n in range(RECENT)])
-    sense.embed_texts(["walrus"])
+    embeddings.embed_texts([f"number {n}" for n in range(CACHED_TEXTS)])
+    embeddings.embed_texts(["walrus"])
     assert model.embedded[-1] == "walrus"
 
 
 WRITES: dict[str, Callable[[Lore], object]] = {
     "remember": lambda lore: lore.remember(Draft(content="tusk", embed_now=True)),
-    "revise": lambda lore: lore.revise(Revision(id=lore.graph.named(["Walrus"])["Walrus"].id, content="x")),
+    "revise": lambda lore: lore.revise(Revision(id=lore.entities(["Walrus"])["Walrus"].id, content="x")),
     "reflect": lambda lore: lore.reflect(Reflection(session="s", title="t", account="we saw a walrus")),
-    "introduce": lambda lore: lore.graph.introduce([Subject(name="Penguin", observations=("black",))]),
-    "observe": lambda lore: lore.graph.observe([Subject(name="Walrus", observations=("old",))], judge=False),
-    "retract": lambda lore: lore.graph.retract([Subject(name="Walrus", observations=("fat",))]),
-    "split": lambda lore: lore.graph.split("Walrus", [Part(name="Tusk", type="", observations=("fat",))]),
+    "introduce": lambda lore: lore.introduce([Subject(name="Penguin", observations=("black",))]),
+    "observe": lambda lore: lore.observe([Subject(name="Walrus", observations=("old",))], judge=False),
+    "retract": lambda lore: lore.retract([Subject(name="Walrus", observations=("fat",))]),
+    "split": lambda lore: lore.split("Walrus", [Part(name="Tusk", type="", observations=("fat",))]),
 }
 
 
 @pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
-def test_a_write_does_not_wait_for_vectors_that_its_answer_does_not_need(
+def test_a_write_does_not_wait_for_vectors_that_its_reply_does_not_need(
     write: Callable[[Lore], object], config: Config, clock: Clock
 ) -> None:
     model = SlowEmbedder()
     lore = wire(config, embedder=model, patient=False, clock=clock)
-    lore.graph.introduce([Subject(name="Walrus", observations=("fat", "grey"))])
+    lore.introduce([Subject(name="Walrus", observations=("fat", "grey"))])
     lore.release()
     model.gate.clear()
     lore.background.start()
@@ -317,7 +319,7 @@ def test_a_write_does_not_wait_for_vectors_that_its_answer_does_not_need(
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
-def test_the_background_embeds_what_waits(when: str, config: Config, clock: Clock) -> None:
+def test_the_background_embeds_pending_memories(when: str, config: Config, clock: Clock) -> None:
     model = Loading()
     lore = wire(config, embedder=model, patient=False, clock=clock)
     if when == "before":
@@ -325,14 +327,14 @@ def test_the_background_embeds_what_waits(when: str, config: Config, clock: Cloc
     lore.background.start()
     if when == "after":
         keep(lore, "walrus")
-    assert model.asked.wait(30)
+    assert model.embedding.wait(30)
     lore.close()
     again = wire(config, embedder=HashEmbedder(), clock=clock)
     assert (again.status().embedded, again.status().pending) == (1, 0)
     again.close()
 
 
-def test_a_lore_without_its_background_closes_too(config: Config, clock: Clock) -> None:
+def test_a_lore_whose_background_never_started_can_be_closed(config: Config, clock: Clock) -> None:
     lore = wire(config, embedder=HashEmbedder(), clock=clock)
     lore.close()
     lore.close()
@@ -345,52 +347,52 @@ class Counting(HashEmbedder):
 
     def __init__(self) -> None:
         super().__init__()
-        self.given: list[int] = []
+        self.sizes: list[int] = []
         self.began_at = 0.0
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         self.began_at = time.monotonic()
-        self.given.append(len(texts))
+        self.sizes.append(len(texts))
         return super().embed(texts)
 
 
-def test_while_somebody_searches_texts_are_embedded_one_by_one(
+def test_texts_are_embedded_one_by_one_while_somebody_searches(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lore.engine.embeddings.LATELY_SECONDS", 600.0)
+    monkeypatch.setattr("lore.engine.embeddings.RECENT_QUERY_SECONDS", 600.0)
     embedder = Counting()
     lore = wire(Config(db_path=tmp_path / "memory.db"), embedder=embedder)
     for number in range(2 * PIECE):
         lore.remember(Draft(content=f"walrus {number}"))
-    assert embed(store=lore.store, sense=lore.sense, limit=PIECE) == PIECE
-    lore.sense.patiently().embed_query("walrus")
-    assert embed(store=lore.store, sense=lore.sense, limit=PIECE) == PIECE
+    assert embed_batch(store=lore.store, embeddings=lore.embeddings, limit=PIECE) == PIECE
+    lore.embeddings.patiently().embed_query("walrus")
+    assert embed_batch(store=lore.store, embeddings=lore.embeddings, limit=PIECE) == PIECE
     lore.close()
-    assert embedder.given == [PIECE, *[1] * PIECE]
-    assert lore.sense.asked_lately
+    assert embedder.sizes == [PIECE, *[1] * PIECE]
+    assert lore.embeddings.queried_recently
 
 
-def test_embedding_pauses_while_somebody_searches_but_not_for_ever(
+def test_embedding_pauses_during_searches_but_for_a_limited_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     embedder = Counting()
     lore = wire(Config(db_path=tmp_path / "memory.db"), embedder=embedder)
     keep(lore, "walrus", "penguin")
     asked_at = time.monotonic()
-    lore.sense.embed_query("walrus")
-    assert embed(store=lore.store, sense=lore.sense, limit=1) == 1
+    lore.embeddings.embed_query("walrus")
+    assert embed_batch(store=lore.store, embeddings=lore.embeddings, limit=1) == 1
     assert embedder.began_at - asked_at >= QUIET_SECONDS
     monkeypatch.setattr("lore.engine.embeddings.QUIET_SECONDS", 600.0)
     monkeypatch.setattr("lore.engine.embeddings.LONGEST_PAUSE_SECONDS", 0.0)
-    assert embed(store=lore.store, sense=lore.sense, limit=1) == 1
+    assert embed_batch(store=lore.store, embeddings=lore.embeddings, limit=1) == 1
     lore.close()
 
 
-def test_of_a_backlog_knowledge_is_embedded_first_and_then_the_newest_turns(tmp_path: Path) -> None:
+def test_a_backlog_is_embedded_knowledge_first_and_newest_turns_next(tmp_path: Path) -> None:
     lore = wire(Config(db_path=tmp_path / "memory.db"), embedder=HashEmbedder())
     for number, kind in enumerate(("turn", "note", "fact", "turn", "session", "turn")):
         lore.remember(Draft(content=f"walrus {number}", kind=kind))
-    waiting = [passage.text[-1] for passage in lore.store.unembedded(lore.sense.model, 4)]
+    waiting = [passage.text[-1] for passage in lore.store.unembedded(lore.embeddings.model, 4).passages]
     lore.close()
     assert waiting == ["2", "1", "5", "4"]
 
@@ -409,7 +411,7 @@ class Stumbling(HashEmbedder):
         return super().embed(texts)
 
 
-def test_the_background_survives_a_mistake_of_the_embedder(
+def test_the_background_survives_an_error_of_the_embedder(
     config: Config, caplog: pytest.LogCaptureFixture
 ) -> None:
     lore = wire(config, embedder=Stumbling())

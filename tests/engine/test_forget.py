@@ -1,9 +1,12 @@
 """forget, restore: hidden from every answer, children handed upward, and exactly that undone."""
 
+from functools import partial
+
 import pytest
 
 from lore import Draft, Filter, Invalid, Lore, NotFound, Query, Tie
 from lore.clock import Clock
+from lore.engine.read import last_change
 
 ANY = Filter()
 
@@ -13,7 +16,7 @@ def keep(lore: Lore, content: str, parent: str | None = None) -> str:
 
 
 def parent_of(lore: Lore, id: str) -> str | None:
-    return lore.look_at(id).parent
+    return lore.read(id, use=False).parent
 
 
 def found(lore: Lore, text: str, where: Filter = ANY) -> list[str]:
@@ -30,11 +33,11 @@ def test_a_forgotten_memory_is_hidden_from_every_answer(lore: Lore) -> None:
     assert found(lore, "walrus", Filter(ids=(gone,))) == []
     assert found(lore, "", Filter(ids=(gone,))) == []
     assert [hit.memory.id for hit in lore.search(Query(text="penguin", deep=True)).hits] == [friend]
-    assert lore.look_at(root).children == (friend,)
-    assert [link.target for link in lore.look_at(friend).links] == [friend]
+    assert lore.read(root, use=False).children == (friend,)
+    assert [link.target for link in lore.read(friend, use=False).links] == [friend]
     assert [branch.memory.id for branch in lore.explore(root).children] == [friend]
     assert lore.status().counts.memories == 2
-    for ask in (lore.read, lore.look_at, lore.explore):
+    for ask in (lore.read, partial(lore.read, use=False), lore.explore):
         with pytest.raises(NotFound):
             ask(gone)
 
@@ -67,7 +70,7 @@ def test_the_ids_that_were_known_are_told_in_the_order_given(lore: Lore) -> None
 @pytest.mark.parametrize("id", ["", "nowhere", "x" * 100_000, "a\0b", "ü", "\ud800"])
 def test_an_unknown_memory_is_neither_forgotten_nor_restored(id: str, lore: Lore) -> None:
     assert lore.forget([id]) == lore.restore([id]) == []
-    assert lore.store.last_write_at() is None
+    assert last_change(lore.store.reader(lore.namespace)) is None
 
 
 @pytest.mark.parametrize("reason", ["\0", "\ud800", "x" * 1_001])
@@ -75,7 +78,7 @@ def test_a_reason_that_cannot_be_stored_is_refused(reason: str, lore: Lore) -> N
     id = keep(lore, "a")
     with pytest.raises(Invalid, match="reason"):
         lore.forget([id], reason=reason)
-    assert lore.look_at(id).memory.forgotten_at is None
+    assert lore.read(id, use=False).memory.forgotten_at is None
     lore.forget([id])
     with pytest.raises(Invalid, match="reason"):
         lore.restore([id], reason=reason)
@@ -96,8 +99,8 @@ def test_the_children_of_a_forgotten_root_become_roots(lore: Lore) -> None:
     child = keep(lore, "child", root)
     grandchild = keep(lore, "grandchild", child)
     lore.forget([root])
-    assert (parent_of(lore, child), lore.look_at(child).memory.depth) == (None, 0)
-    assert (parent_of(lore, grandchild), lore.look_at(grandchild).memory.depth) == (child, 1)
+    assert (parent_of(lore, child), lore.read(child, use=False).memory.depth) == (None, 0)
+    assert (parent_of(lore, grandchild), lore.read(grandchild, use=False).memory.depth) == (child, 1)
 
 
 def test_the_children_of_a_forgotten_memory_go_to_their_grandparent(lore: Lore) -> None:
@@ -105,23 +108,23 @@ def test_the_children_of_a_forgotten_memory_go_to_their_grandparent(lore: Lore) 
     middle = keep(lore, "middle", root)
     children = tuple(keep(lore, f"child {n}", middle) for n in range(3))
     lore.forget([middle])
-    assert lore.look_at(root).children == children
-    assert lore.look_at(children[0]).breadcrumb == ("root",)
+    assert lore.read(root, use=False).children == children
+    assert lore.read(children[0], use=False).breadcrumb == ("root",)
 
 
 def test_restoring_brings_a_memory_back_with_its_children(lore: Lore, clock: Clock) -> None:
     root = keep(lore, "root")
     middle = keep(lore, "middle", root)
     child = keep(lore, "child", middle)
-    before = lore.look_at(middle).memory
+    before = lore.read(middle, use=False).memory
     clock.sleep(days=1)
     lore.forget([middle])
     clock.sleep(days=1)
     assert lore.restore([middle, "nowhere"], reason="needed after all") == [middle]
-    assert lore.look_at(child).breadcrumb == ("root", "middle")
-    assert lore.look_at(child).memory.depth == 2
-    assert lore.look_at(middle).children == (child,)
-    restored = lore.look_at(middle).memory
+    assert lore.read(child, use=False).breadcrumb == ("root", "middle")
+    assert lore.read(child, use=False).memory.depth == 2
+    assert lore.read(middle, use=False).children == (child,)
+    restored = lore.read(middle, use=False).memory
     assert (restored.content, restored.forgotten_at, restored.forgotten_reason) == (before.content, None, "")
     assert lore.restore([middle]) == []
 
@@ -141,7 +144,7 @@ def test_a_tree_forgotten_in_any_order_is_restored_in_any_order(
     for name in back:
         clock.sleep(days=1)
         lore.restore([ids[name]])
-    assert lore.look_at(leaf).breadcrumb == ("root", "middle")
+    assert lore.read(leaf, use=False).breadcrumb == ("root", "middle")
     assert all(finding.passed for finding in lore.check())
 
 
@@ -151,7 +154,7 @@ def test_a_tree_forgotten_at_once_is_restored_at_once(lore: Lore) -> None:
     leaf = keep(lore, "leaf", middle)
     assert lore.forget([root, middle]) == [root, middle]
     assert set(lore.restore([root, middle])) == {root, middle}
-    assert lore.look_at(leaf).breadcrumb == ("root", "middle")
+    assert lore.read(leaf, use=False).breadcrumb == ("root", "middle")
 
 
 def test_children_that_found_another_place_stay_there(lore: Lore, clock: Clock) -> None:
@@ -171,11 +174,11 @@ def test_a_child_that_now_stands_above_stays_above(lore: Lore, clock: Clock) -> 
     clock.sleep(days=1)
     lore.forget([middle])
     clock.sleep(days=1)
-    [adopted] = [link for link in lore.look_at(child).links if link.target == child]
+    [adopted] = [link for link in lore.read(child, use=False).links if link.target == child]
     lore.unlink([adopted.id])
     lore.link([Tie(source=child, target=top, kind="hierarchical")])
     assert lore.restore([middle]) == [middle]
-    assert lore.look_at(middle).breadcrumb == ("child", "top")
+    assert lore.read(middle, use=False).breadcrumb == ("child", "top")
     assert all(finding.passed for finding in lore.check())
 
 
@@ -183,6 +186,6 @@ def test_ties_come_back_with_the_memory(lore: Lore) -> None:
     a, b = keep(lore, "a"), keep(lore, "b")
     [link] = lore.link([Tie(source=a, target=b)])
     lore.forget([b])
-    assert lore.look_at(a).links == ()
+    assert lore.read(a, use=False).links == ()
     lore.restore([b])
-    assert lore.look_at(a).links == (link,)
+    assert lore.read(a, use=False).links == (link,)

@@ -5,14 +5,14 @@ import pytest
 from lore import Draft, Filter, Lore, Tie
 from lore.clock import Clock
 from lore.model import DERIVED, DISTILLED, Memory
-from tests.engine.consolidate.sleeping import say
+from tests.engine.consolidate.helpers import converse
 
 EVERYTHING = Filter(kinds=frozenset())
 
 
 def conversation(lore: Lore, name: str, *texts: str) -> tuple[str, list[str]]:
     """The ids of a session and its turns."""
-    say(lore, name, *texts)
+    converse(lore, name, *texts)
     [session] = lore.select(Filter(kinds=frozenset({"session"}), sessions=frozenset({name})), 10)
     turns = lore.select(Filter(kinds=frozenset({"turn"}), sessions=frozenset({name})), 100)
     return session.id, [turn.id for turn in turns[::-1]]
@@ -57,9 +57,9 @@ def test_a_session_takes_its_turns_and_what_came_from_them_alone(
     clock.sleep(seconds=1)
     assert set(lore.restore([session])) == set(done)
     assert without_times(current(lore)) == without_times(before)
-    assert lore.look_at(turns[0]).parent == session
-    assert lore.look_at(fact).parent == top
-    assert set(lore.look_at(session).children) == set(turns)
+    assert lore.read(turns[0], use=False).parent == session
+    assert lore.read(fact, use=False).parent == top
+    assert set(lore.read(session, use=False).children) == set(turns)
 
 
 def test_what_others_have_built_on_stays(lore: Lore, two: tuple[str, list[str], str, list[str]]) -> None:

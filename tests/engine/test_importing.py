@@ -11,7 +11,7 @@ import pytest
 from lore import Filter, Invalid, Lore, Unavailable
 from lore.engine.ingest import BATCH, Ingested
 from lore.model import Memory
-from lore.transcripts.imports import Format, format_of
+from lore.transcripts.import_formats import Format, format_of
 
 SECRET = "ghp_" + "a1B2" * 9
 
@@ -89,7 +89,7 @@ def texts(lore: Lore) -> list[str]:
 
 def before(lore: Lore, turn: Memory) -> list[str]:
     """The turns that a turn follows."""
-    links = lore.look_at(turn.id).links
+    links = lore.read(turn.id, use=False).links
     return [link.source for link in links if link.kind == "temporal" and link.target == turn.id]
 
 

@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lore import Filter, Lore, Query, Unavailable
+from lore import Draft, Filter, Lore, Query, Unavailable
 from lore.clock import Clock
 from lore.config import Config
 from lore.connecting import wire
 from lore.embed.hashing import HashEmbedder
 from lore.engine.ingest import BATCH_CHARACTERS, Ingested
 from lore.model import Cause, Memory
-from lore.transcripts.ignoring import Ignoring
+from lore.transcripts.ignore_rules import IgnoreRules
 from lore.transcripts.sources import SOURCES, Source
 
 CLAUDE = SOURCES["claude-code"]
@@ -59,7 +59,7 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / f"{SESSION}.jsonl"
 
 
-def test_turns_lie_below_their_session_in_order(lore: Lore, file: Path) -> None:
+def test_turns_are_children_of_their_session_in_order(lore: Lore, file: Path) -> None:
     file.write_bytes(line(1, "When does the ferry leave?") + line(2, "At noon.", "assistant"))
     done = read(lore, file)
     assert (done.turns, done.sessions, done.bytes) == (2, 1, file.stat().st_size)
@@ -70,7 +70,7 @@ def test_turns_lie_below_their_session_in_order(lore: Lore, file: Path) -> None:
     assert asked.session == told.session == session.session == SESSION
     assert (asked.source, asked.project, session.project) == ("claude-code", "/gone/ferry", "/gone/ferry")
     assert asked.metadata["branch"] == "main"
-    reading = lore.look_at(told.id)
+    reading = lore.read(told.id, use=False)
     assert {(link.kind, link.other(told.id)) for link in reading.links} == {
         ("hierarchical", session.id),
         ("temporal", asked.id),
@@ -78,7 +78,7 @@ def test_turns_lie_below_their_session_in_order(lore: Lore, file: Path) -> None:
     assert told.created_at - asked.created_at == 60
 
 
-def test_a_turn_is_found_by_who_when_where_and_what_went_before(lore: Lore, file: Path) -> None:
+def test_a_turn_is_found_by_speaker_date_project_and_preceding_turn(lore: Lore, file: Path) -> None:
     file.write_bytes(line(1, "When does the ferry leave?") + line(2, "At noon.", "assistant"))
     read(lore, file)
     for question in ("noon", "assistant noon", "15 November 2025 noon", "ferry leave"):
@@ -86,7 +86,17 @@ def test_a_turn_is_found_by_who_when_where_and_what_went_before(lore: Lore, file
         assert "At noon." in found, question
 
 
-def test_what_was_read_is_not_read_again(lore: Lore, file: Path) -> None:
+def test_the_user_is_trusted_more_than_the_assistant_and_a_tool_least(lore: Lore, file: Path) -> None:
+    result = [{"type": "tool_result", "tool_use_id": "t1", "content": "no such host"}]
+    tool = json.loads(line(2, "")) | {"message": {"role": "user", "content": result}}
+    file.write_bytes(line(0, "one") + line(1, "two", "assistant") + json.dumps(tool).encode() + b"\n")
+    read(lore, file)
+    stored = lore.remember(Draft(content="kept on purpose"))
+    by_role = {turn.type: turn.trust for turn in turns(lore)}
+    assert stored.trust == by_role["user"] > by_role["assistant"] > by_role["tool"] > 0
+
+
+def test_lines_are_read_once(lore: Lore, file: Path) -> None:
     file.write_bytes(line(1, "one"))
     read(lore, file)
     assert read(lore, file) == Ingested()
@@ -96,7 +106,7 @@ def test_what_was_read_is_not_read_again(lore: Lore, file: Path) -> None:
     assert texts(lore) == ["one", "two"]
 
 
-def test_a_torn_line_waits_for_its_end(lore: Lore, file: Path) -> None:
+def test_an_incomplete_line_waits_for_its_end(lore: Lore, file: Path) -> None:
     whole, torn = line(1, "one"), line(2, "two")
     file.write_bytes(whole + torn[:40])
     assert read(lore, file).bytes == len(whole)
@@ -105,7 +115,7 @@ def test_a_torn_line_waits_for_its_end(lore: Lore, file: Path) -> None:
     assert texts(lore) == ["one", "two"]
 
 
-def test_a_renamed_file_is_read_on(lore: Lore, file: Path) -> None:
+def test_a_renamed_file_is_read_from_its_bookmark(lore: Lore, file: Path) -> None:
     file.write_bytes(line(1, "one"))
     read(lore, file)
     moved = file.with_name("moved.jsonl")
@@ -116,7 +126,7 @@ def test_a_renamed_file_is_read_on(lore: Lore, file: Path) -> None:
 
 
 @pytest.mark.parametrize("anew", [[1, 2], [2, 1], [1, 2, 3], [3], []])
-def test_a_file_that_was_written_anew_is_read_anew_and_kept_once(
+def test_a_rewritten_file_is_read_again_and_its_turns_are_kept_once(
     lore: Lore, file: Path, anew: Sequence[int]
 ) -> None:
     file.write_bytes(line(1, "one") + line(2, "two"))
@@ -126,7 +136,7 @@ def test_a_file_that_was_written_anew_is_read_anew_and_kept_once(
     assert sorted(texts(lore)) == sorted({"one", "two"} | ({"three"} if 3 in anew else set()))
 
 
-def test_a_fork_repeats_nothing(lore: Lore, file: Path) -> None:
+def test_turns_that_a_fork_repeats_are_kept_once(lore: Lore, file: Path) -> None:
     file.write_bytes(line(1, "one") + line(2, "two"))
     read(lore, file)
     fork = file.with_name("fork.jsonl")
@@ -136,14 +146,14 @@ def test_a_fork_repeats_nothing(lore: Lore, file: Path) -> None:
     assert texts(lore) == ["one", "two", "three"]
 
 
-def test_what_shall_not_be_remembered_is_read_and_left_out(lore: Lore, file: Path) -> None:
+def test_ignored_turns_are_read_and_left_out(lore: Lore, file: Path) -> None:
     file.write_bytes(line(1, "one") + line(2, "two", cwd="/gone/diary"))
-    left_out = Ignoring(["/gone/diary"], Path("/home/ada"))
+    left_out = IgnoreRules(["/gone/diary"], Path("/home/ada"))
     assert sum(lore.ingest(file, CLAUDE, left_out), Ingested()).turns == 1
     assert texts(lore) == ["one"]
 
 
-def test_secrets_are_not_kept(lore: Lore, file: Path) -> None:
+def test_secrets_in_turns_are_not_kept(lore: Lore, file: Path) -> None:
     key = "AKIA" + "Q7" * 8
     file.write_bytes(line(1, f"the key is {key}"))
     assert read(lore, file).redacted == {"aws key": 1}
@@ -173,7 +183,7 @@ def whole(lore: Lore) -> list[str]:
 LONG = "".join(f"{number}: the walrus ate {number * 7} oysters\n" for number in range(5_000)) + "the end"
 
 
-def test_what_is_long_is_searched_by_an_excerpt_and_kept_whole(lore: Lore, file: Path) -> None:
+def test_long_turns_are_searched_by_an_excerpt_and_kept_whole(lore: Lore, file: Path) -> None:
     file.write_bytes(ran(1, "cat log", LONG) + line(3, LONG) + line(4, "Short.", "assistant"))
     read(lore, file)
     assert whole(lore) == [f"Bash: cat log\n{LONG}", LONG, "Short."]
@@ -186,7 +196,7 @@ def test_what_is_long_is_searched_by_an_excerpt_and_kept_whole(lore: Lore, file:
     assert "the walrus ate 17500 oysters" not in ran_.content
 
 
-def test_no_secret_is_kept_in_a_whole_text(lore: Lore, file: Path) -> None:
+def test_no_secret_is_kept_in_a_full_text(lore: Lore, file: Path) -> None:
     half = LONG[:50_000]
     file.write_bytes(ran(1, "env", f"{half} {SECRET} {half}"))
     assert read(lore, file).redacted == {"anthropic key": 1}
@@ -195,15 +205,13 @@ def test_no_secret_is_kept_in_a_whole_text(lore: Lore, file: Path) -> None:
     assert text == f"Bash: env\n{half} [redacted: anthropic key] {half}".strip()
 
 
-def test_turns_that_an_older_lore_has_cut_become_whole_when_they_are_read_again(
-    lore: Lore, file: Path
-) -> None:
+def test_turns_cut_by_an_older_lore_become_whole_when_read_again(lore: Lore, file: Path) -> None:
     file.write_bytes(ran(1, "cat log", LONG) + line(3, "Thanks."))
     read(lore, file)
     kept, words_before = turns(lore), texts(lore)
     with lore.store.transaction(lore.namespace, Cause(verb="test"), 0.0) as writer:  # as it was before
-        writer.put([replace(turn, metadata={"line": 1}) for turn in kept])
-        writer.put_full_texts({turn.id: "" for turn in kept})
+        before = [replace(turn, metadata={"line": 1}) for turn in kept]
+        writer.put(before, {turn.id: "" for turn in kept})
     assert sum(lore.ingest(file, CLAUDE), Ingested()) == Ingested()
     done = sum(lore.ingest(file, CLAUDE, again=True), Ingested())
     assert (done.turns, done.changed, done.sessions) == (0, 1, 0)
@@ -212,7 +220,7 @@ def test_turns_that_an_older_lore_has_cut_become_whole_when_they_are_read_again(
     assert sum(lore.ingest(file, CLAUDE, again=True), Ingested()).changed == 0
 
 
-def test_a_whole_text_follows_its_turn(lore: Lore, file: Path) -> None:
+def test_the_full_text_changes_with_its_turn(lore: Lore, file: Path) -> None:
     file.write_bytes(ran(1, "cat log", LONG))
     read(lore, file)
     for output in (LONG.replace("oysters", "mussels"), "nothing"):
@@ -223,9 +231,7 @@ def test_a_whole_text_follows_its_turn(lore: Lore, file: Path) -> None:
     assert "full_length" not in turn.metadata
 
 
-def test_a_session_that_was_read_without_its_project_gets_it_when_it_is_read_again(
-    lore: Lore, file: Path
-) -> None:
+def test_a_session_without_a_project_gets_it_when_it_is_read_again(lore: Lore, file: Path) -> None:
     file.write_bytes(line(1, "one", cwd="") + line(2, "two", cwd=""))
     read(lore, file)
     file.write_bytes(line(1, "one") + line(2, "two"))
@@ -235,13 +241,13 @@ def test_a_session_that_was_read_without_its_project_gets_it_when_it_is_read_aga
     assert [(one.project, one.metadata["folder"]) for one in kept] == [("/gone/ferry", "/gone/ferry")] * 3
 
 
-def test_many_long_turns_are_kept_a_few_at_a_time(lore: Lore, file: Path) -> None:
+def test_many_long_turns_are_kept_in_small_batches(lore: Lore, file: Path) -> None:
     output = LONG * (1 + BATCH_CHARACTERS // 2 // len(LONG))
     file.write_bytes(b"".join(ran(number, "cat log", output) for number in range(0, 8, 2)))
     assert [done.turns for done in lore.ingest(file, CLAUDE)] == [2, 2]
 
 
-def test_a_title_keeps_no_secret_either(lore: Lore, file: Path) -> None:
+def test_secrets_in_titles_are_not_kept(lore: Lore, file: Path) -> None:
     key = "AKIA" + "Q7" * 8
     title = {"type": "custom-title", "customTitle": f"use {key}", "sessionId": SESSION}
     file.write_bytes(line(1, "one") + json.dumps(title).encode() + b"\n")
@@ -250,7 +256,7 @@ def test_a_title_keeps_no_secret_either(lore: Lore, file: Path) -> None:
     assert session.title == "use [redacted: aws key]"
 
 
-def test_what_was_forgotten_stays_forgotten(lore: Lore, file: Path) -> None:
+def test_forgotten_turns_stay_forgotten_when_read_again(lore: Lore, file: Path) -> None:
     file.write_bytes(line(1, "one") + line(2, "two"))
     read(lore, file)
     lore.forget([turns(lore)[0].id])
@@ -259,7 +265,7 @@ def test_what_was_forgotten_stays_forgotten(lore: Lore, file: Path) -> None:
     assert texts(lore) == ["two"]
 
 
-def test_conversations_are_no_knowledge(lore: Lore, file: Path) -> None:
+def test_turns_do_not_count_as_memories(lore: Lore, file: Path) -> None:
     """They are found, but they are not listed as trees."""
     file.write_bytes(line(1, "one"))
     read(lore, file)
@@ -267,12 +273,12 @@ def test_conversations_are_no_knowledge(lore: Lore, file: Path) -> None:
     assert len(lore.roots(where=Filter(kinds=frozenset({"session"})))) == 1
 
 
-def test_a_file_that_is_gone_says_so(lore: Lore, file: Path) -> None:
+def test_a_missing_file_is_reported(lore: Lore, file: Path) -> None:
     with pytest.raises(Unavailable, match="cannot be read"):
         read(lore, file)
 
 
-def test_an_end_between_two_batches_loses_and_repeats_nothing(
+def test_stopping_between_two_batches_loses_and_repeats_nothing(
     config: Config, clock: Clock, file: Path
 ) -> None:
     """The bookmark moves with what was read: whoever reads on begins right behind it."""
@@ -288,7 +294,7 @@ def test_an_end_between_two_batches_loses_and_repeats_nothing(
 
 @settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 2**32))
-def test_whatever_happens_to_a_file_every_whole_line_is_kept_once(
+def test_every_whole_line_of_a_changing_file_is_kept_once(
     seed: int, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     """Cut, repeated, shuffled, grown, with noise between the lines."""
@@ -320,7 +326,7 @@ def test_whatever_happens_to_a_file_every_whole_line_is_kept_once(
     assert sorted(kept) == sorted(seen)
 
 
-def test_a_turn_that_is_told_anew_has_what_belongs_to_it(lore: Lore, file: Path) -> None:
+def test_a_changed_turn_has_the_metadata_of_its_new_version(lore: Lore, file: Path) -> None:
     file.write_bytes(line(1, "The ferry leaves at", "assistant"))
     read(lore, file)
     file.write_bytes(line(1, "The ferry leaves at noon.", "assistant", gitBranch="harbour"))
@@ -329,7 +335,7 @@ def test_a_turn_that_is_told_anew_has_what_belongs_to_it(lore: Lore, file: Path)
     assert (turn.content, turn.metadata["branch"]) == ("The ferry leaves at noon.", "harbour")
 
 
-def test_of_many_sessions_in_a_file_the_latest_go_on(lore: Lore, file: Path) -> None:
+def test_the_latest_of_many_sessions_in_a_file_are_continued(lore: Lore, file: Path) -> None:
     sessions = [f"{chr(ord('z') - number)}-session" for number in range(25)]
     first = [line(number, f"begins {name}", sessionId=name) for number, name in enumerate(sessions)]
     file.write_bytes(b"".join(first))
@@ -353,7 +359,9 @@ def test_of_many_sessions_in_a_file_the_latest_go_on(lore: Lore, file: Path) -> 
         *(-1, 0, 9e10, 9e13, 9e14, 1e300, float("nan"), float("inf"), "yesterday", True, {"at": 1}),
     ],
 )
-def test_an_absurd_time_is_that_of_the_reading(lore: Lore, clock: Clock, file: Path, told: Any) -> None:
+def test_an_impossible_time_is_replaced_by_the_time_of_reading(
+    lore: Lore, clock: Clock, file: Path, told: Any
+) -> None:
     """Everything else of the turn, and the turns around it, are kept as they are."""
     file.write_bytes(
         line(1, "At dawn.") + line(2, "When?", timestamp=told) + line(3, "At noon.", "assistant")

@@ -17,8 +17,9 @@ from lore.connecting import wire
 from lore.embed.hashing import HashEmbedder
 from lore.engine.ingest import Ingested
 from lore.model import Memory
-from lore.transcripts.changes import LATE_MILLISECONDS, MOST_PRINTS
-from lore.transcripts.ignoring import Ignoring
+from lore.store.records import Bookmark
+from lore.transcripts.databases import LATE_MILLISECONDS, MOST_HASHES
+from lore.transcripts.ignore_rules import IgnoreRules
 from lore.transcripts.sources import SOURCES
 from tests.transcripts.writing import CLIENTS, Client, Cursor, OpenCode, writing
 
@@ -73,7 +74,7 @@ def test_a_real_database_is_read_while_its_writer_has_it_open(lore: Lore, openco
     assert (session.title, session.source) == ("All done, OpenCode.", "opencode")
 
 
-def test_only_what_is_new_is_read(lore: Lore, client: Client) -> None:
+def test_only_new_messages_are_read(lore: Lore, client: Client) -> None:
     client.say("one", "first")
     read(lore, client.path)
     assert read(lore, client.path) == Ingested()
@@ -85,7 +86,7 @@ def test_only_what_is_new_is_read(lore: Lore, client: Client) -> None:
     assert read(lore, client.path) == Ingested()
 
 
-def test_what_is_long_past_is_not_even_looked_at(lore: Lore, client: Client) -> None:
+def test_old_messages_are_not_read_again(lore: Lore, client: Client) -> None:
     """Its print would tell that it is known, but that costs a reading."""
     client.say("one", "first " * 10_000, "a")
     client.now += 2 * LATE_MILLISECONDS
@@ -101,9 +102,7 @@ def test_what_is_long_past_is_not_even_looked_at(lore: Lore, client: Client) -> 
     assert read(lore, client.path).bytes < 5_000
 
 
-def test_messages_that_change_without_their_session_move_the_reading_too(
-    lore: Lore, opencode: OpenCode
-) -> None:
+def test_messages_that_change_without_their_session_move_the_bookmark(lore: Lore, opencode: OpenCode) -> None:
     opencode.say("one", "first")
     read(lore, opencode.path)
     opencode.now += 2 * LATE_MILLISECONDS
@@ -117,7 +116,7 @@ def test_messages_that_change_without_their_session_move_the_reading_too(
     assert 0 < read(lore, opencode.path).bytes < 5_000
 
 
-def test_what_changes_is_changed_in_place(lore: Lore, client: Client) -> None:
+def test_a_changed_message_changes_its_memory(lore: Lore, client: Client) -> None:
     client.say("one", "first")
     client.say("two", "second")
     read(lore, client.path)
@@ -126,11 +125,11 @@ def test_what_changes_is_changed_in_place(lore: Lore, client: Client) -> None:
     client.change("one", "first of all")
     done = read(lore, client.path)
     assert (done.turns, done.changed) == (0, 1)
-    assert lore.look_at(before.id).memory.content == "first of all"
+    assert lore.read(before.id, use=False).memory.content == "first of all"
     assert sorted(texts(lore)) == ["first of all", "second"]
 
 
-def test_what_is_committed_late_is_not_lost(lore: Lore, client: Client) -> None:
+def test_changes_that_are_committed_late_are_read(lore: Lore, client: Client) -> None:
     """The one who wrote it down first came to the disk last."""
     client.say("one", "first", "a")
     read(lore, client.path)
@@ -139,7 +138,7 @@ def test_what_is_committed_late_is_not_lost(lore: Lore, client: Client) -> None:
     assert read(lore, client.path).turns == 1
 
 
-def test_a_time_that_has_not_come_yet_keeps_nothing_from_being_read(lore: Lore, client: Client) -> None:
+def test_a_future_time_does_not_hide_later_changes(lore: Lore, client: Client) -> None:
     client.now += 10**12
     client.say("one", "first", "a")
     read(lore, client.path)
@@ -152,7 +151,7 @@ def test_a_time_that_has_not_come_yet_keeps_nothing_from_being_read(lore: Lore, 
 
 
 @pytest.mark.parametrize("sessions", [1, 9])
-def test_an_end_between_two_batches_loses_and_repeats_nothing(
+def test_stopping_between_two_batches_loses_and_repeats_nothing(
     client: Client, config: Config, clock: Clock, sessions: int
 ) -> None:
     client.now -= 451 * LATE_MILLISECONDS
@@ -193,7 +192,7 @@ def test_another_database_in_its_place_is_read_from_its_beginning(
     assert sorted(texts(lore)) == ["first", "second"]
 
 
-def test_an_older_state_that_was_put_back_is_read_from_its_beginning(
+def test_a_restored_older_database_is_read_from_its_beginning(
     lore: Lore, client: Client, tmp_path: Path
 ) -> None:
     """Even if the file is the same one: what was read last is not in it."""
@@ -212,7 +211,7 @@ def test_an_older_state_that_was_put_back_is_read_from_its_beginning(
     assert read(lore, client.path).turns == 1
 
 
-def test_a_copy_elsewhere_is_read_on(lore: Lore, client: Client, tmp_path: Path) -> None:
+def test_a_copied_database_is_read_from_its_bookmark(lore: Lore, client: Client, tmp_path: Path) -> None:
     client.say("one", "first " * 1_000)
     read(lore, client.path)
     client.db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
@@ -222,7 +221,9 @@ def test_a_copy_elsewhere_is_read_on(lore: Lore, client: Client, tmp_path: Path)
     assert read(lore, copy) == Ingested()
 
 
-def test_a_session_in_which_nothing_was_said_yet_keeps_its_title(lore: Lore, opencode: OpenCode) -> None:
+def test_the_title_of_a_session_without_turns_is_used_when_turns_arrive(
+    lore: Lore, opencode: OpenCode
+) -> None:
     opencode.call("new", "Look it up")
     read(lore, opencode.path)
     opencode.now += 10 * LATE_MILLISECONDS
@@ -232,7 +233,7 @@ def test_a_session_in_which_nothing_was_said_yet_keeps_its_title(lore: Lore, ope
     assert ("new", "Look it up") in [(session.session, session.title) for session in kept(lore, "session")]
 
 
-def test_a_new_title_is_taken_over(lore: Lore, client: Client) -> None:
+def test_a_changed_title_renames_the_session(lore: Lore, client: Client) -> None:
     client.say("one", "first", "a")
     read(lore, client.path)
     client.now += 1
@@ -241,7 +242,7 @@ def test_a_new_title_is_taken_over(lore: Lore, client: Client) -> None:
     assert "About the ferry" in [session.title for session in kept(lore, "session")]
 
 
-def test_composers_that_do_not_tell_their_time_are_read_when_they_changed(lore: Lore, cursor: Cursor) -> None:
+def test_composers_without_a_time_are_read_when_they_changed(lore: Lore, cursor: Cursor) -> None:
     cursor.say("one", "first", "silent")
     read(lore, cursor.path)
     assert read(lore, cursor.path) == Ingested()
@@ -250,28 +251,28 @@ def test_composers_that_do_not_tell_their_time_are_read_when_they_changed(lore: 
     assert read(lore, cursor.path) == Ingested()
 
 
-def test_what_is_remembered_of_a_database_has_an_end(lore: Lore, cursor: Cursor) -> None:
-    """More composers without a time than prints: they are read again, and kept once."""
+def test_the_state_of_a_database_stays_limited(lore: Lore, cursor: Cursor) -> None:
+    """More composers without a time than hashes: they are read again, and kept once."""
     with cursor.db:
-        for number in range(MOST_PRINTS + 1):
+        for number in range(MOST_HASHES + 1):
             told = {"conversation": [{"bubbleId": f"b{number}", "type": 1, "text": f"turn {number}"}]}
             cursor._put(f"composerData:c{number}", told)
     read(lore, cursor.path)
-    [bookmark] = lore.store.reader(lore.namespace).bookmarks()
-    assert len(bookmark.state["reader"]["prints"]) == MOST_PRINTS
+    [bookmark] = lore.store.reader(lore.namespace).records(Bookmark)
+    assert len(bookmark.state["reader"]["hashes"]) == MOST_HASHES
     assert read(lore, cursor.path).turns == 0
-    assert lore.count(Filter(kinds=frozenset({"turn"}))) == MOST_PRINTS + 1
+    assert lore.count(Filter(kinds=frozenset({"turn"}))) == MOST_HASHES + 1
 
 
-def test_what_shall_not_be_remembered_is_left_out(lore: Lore, opencode: OpenCode) -> None:
+def test_turns_in_ignored_folders_are_left_out(lore: Lore, opencode: OpenCode) -> None:
     opencode.say("one", "first", "other")
-    left_out = Ignoring(["/gone/ferry"], Path("/home/ada"))
+    left_out = IgnoreRules(["/gone/ferry"], Path("/home/ada"))
     done = sum(lore.ingest(opencode.path, SOURCES["opencode"], left_out), Ingested())
     assert done.turns == len(REAL_TEXTS)
     assert texts(lore) == []
 
 
-def test_nothing_is_written_to_what_a_client_left_behind(lore: Lore, client: Client, tmp_path: Path) -> None:
+def test_nothing_is_written_to_a_clients_files(lore: Lore, client: Client, tmp_path: Path) -> None:
     """Not even what its log says, although nobody else has the file open."""
     client.say("one", "first")
     left = tmp_path / "left"
@@ -304,7 +305,7 @@ def test_a_locked_database_is_read_later(lore: Lore, client: Client, monkeypatch
     ],
     ids=["empty", "no database"],
 )
-def test_another_file_of_that_name_says_so(
+def test_a_file_that_is_no_database_is_reported(
     lore: Lore, tmp_path: Path, name: str, content: bytes, why: str
 ) -> None:
     path = tmp_path / name
@@ -313,7 +314,7 @@ def test_another_file_of_that_name_says_so(
         read(lore, path)
 
 
-def test_a_damaged_database_says_so_and_keeps_what_came_before(lore: Lore, client: Client) -> None:
+def test_a_damaged_database_is_reported_and_earlier_turns_are_kept(lore: Lore, client: Client) -> None:
     for number in range(300):
         client.say(f"n{number}", f"turn {number}" + " and so on" * 50, f"s{number}")
     client.db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
@@ -326,7 +327,7 @@ def test_a_damaged_database_says_so_and_keeps_what_came_before(lore: Lore, clien
         read(lore, client.path)
 
 
-def test_a_database_that_its_program_is_just_changing_says_so(lore: Lore, client: Client) -> None:
+def test_a_database_with_a_changed_schema_is_reported(lore: Lore, client: Client) -> None:
     client.say("one", "first")
     table = "part" if client.source == "opencode" else "cursorDiskKV"
     client.db.execute(f"ALTER TABLE {table} RENAME TO old_{table}")
@@ -336,7 +337,7 @@ def test_a_database_that_its_program_is_just_changing_says_so(lore: Lore, client
     assert read(lore, client.path).turns
 
 
-def test_text_that_is_no_text_does_not_end_the_process(lore: Lore, client: Client) -> None:
+def test_undecodable_text_in_a_database_does_not_end_the_process(lore: Lore, client: Client) -> None:
     client.say("one", "first")
     if client.source == "opencode":
         client.db.execute("UPDATE part SET id = CAST(x'FF61' AS TEXT) WHERE id = 'one'")
@@ -346,7 +347,7 @@ def test_text_that_is_no_text_does_not_end_the_process(lore: Lore, client: Clien
         read(lore, client.path)
 
 
-def test_a_file_that_is_gone_says_so(lore: Lore, tmp_path: Path) -> None:
+def test_a_missing_file_is_reported(lore: Lore, tmp_path: Path) -> None:
     with pytest.raises(Unavailable, match="cannot be read: No such file"):
         read(lore, tmp_path / "opencode.db")
     assert not list(tmp_path.glob("opencode*"))
@@ -373,7 +374,7 @@ def everything(lore: Lore) -> tuple[set[tuple[str, ...]], set[tuple[str, ...]]]:
 @pytest.mark.parametrize("name", CLIENTS)
 @settings(max_examples=40, deadline=None)
 @given(steps=STEPS)
-def test_however_writing_and_reading_alternate_the_end_is_as_if_read_at_once(
+def test_alternating_writes_and_reads_end_like_one_reading(
     name: str, steps: list[tuple[str, object]], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     """A reading may also end after some of its batches."""

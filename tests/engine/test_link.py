@@ -7,15 +7,16 @@ import pytest
 
 from lore import Draft, Invalid, Lore, NotFound, Tie
 from lore.clock import Clock
+from lore.engine.read import last_change
 from lore.model import Cause, LinkKind
 
 
 def keep(lore: Lore, *contents: str) -> list[str]:
-    return [memory.id for memory in lore.remember_all([Draft(content=content) for content in contents])]
+    return [one.memory.id for one in lore.remember_all([Draft(content=content) for content in contents])]
 
 
 def parent_of(lore: Lore, id: str) -> str | None:
-    return lore.look_at(id).parent
+    return lore.read(id, use=False).parent
 
 
 def test_a_tie_is_seen_from_both_ends(lore: Lore, clock: Clock) -> None:
@@ -23,7 +24,7 @@ def test_a_tie_is_seen_from_both_ends(lore: Lore, clock: Clock) -> None:
     [link] = lore.link([Tie(source=a, target=b, type="knows", weight=0.5, reason="they met")])
     assert (link.source, link.target, link.kind, link.type) == (a, b, "associative", "knows")
     assert (link.weight, link.reason, link.active, link.created_at) == (0.5, "they met", True, clock())
-    assert lore.look_at(a).links == lore.look_at(b).links == (link,)
+    assert lore.read(a, use=False).links == lore.read(b, use=False).links == (link,)
 
 
 def test_a_tie_that_exists_is_renewed(lore: Lore, clock: Clock) -> None:
@@ -34,7 +35,7 @@ def test_a_tie_that_exists_is_renewed(lore: Lore, clock: Clock) -> None:
     [again] = lore.link([Tie(source=a, target=b, weight=0.7)])
     assert (again.id, again.weight, again.active, again.ended_at) == (first.id, 0.7, True, None)
     assert (again.created_at, again.updated_at) == (first.created_at, clock())
-    assert lore.look_at(a).links == (again,)
+    assert lore.read(a, use=False).links == (again,)
 
 
 def test_a_new_parent_replaces_the_old(lore: Lore) -> None:
@@ -45,8 +46,8 @@ def test_a_new_parent_replaces_the_old(lore: Lore) -> None:
     lore.link([Tie(source=top, target=new, kind="hierarchical")])
     lore.link([Tie(source=new, target=child, kind="hierarchical")])
     assert parent_of(lore, child) == new
-    assert lore.look_at(old).children == ()
-    assert lore.look_at(grandchild).memory.depth == 3
+    assert lore.read(old, use=False).children == ()
+    assert lore.read(grandchild, use=False).memory.depth == 3
 
 
 def test_a_new_parent_replaces_an_outdated_one(lore: Lore, clock: Clock) -> None:
@@ -62,7 +63,7 @@ def test_the_tie_to_a_parent_may_change_its_type(lore: Lore) -> None:
     parent, child = keep(lore, "parent", "child")
     for type in ("", "part of", ""):
         [link] = lore.link([Tie(source=parent, target=child, kind="hierarchical", type=type)])
-        assert lore.look_at(child).links == (link,)
+        assert lore.read(child, use=False).links == (link,)
         assert parent_of(lore, child) == parent
 
 
@@ -78,7 +79,7 @@ def test_a_cycle_of_parents_is_refused(length: int, lore: Lore) -> None:
 
 def test_ties_are_kept_all_or_none(lore: Lore, clock: Clock) -> None:
     a, b, c = keep(lore, "a", "b", "c")
-    before = lore.store.last_write_at()
+    before = last_change(lore.store.reader(lore.namespace))
     clock.sleep(days=1)
     with pytest.raises(NotFound):
         lore.link([Tie(source=a, target=b), Tie(source=b, target="nowhere")])
@@ -90,19 +91,19 @@ def test_ties_are_kept_all_or_none(lore: Lore, clock: Clock) -> None:
                 Tie(source=c, target=a, kind="hierarchical"),
             ]
         )
-    assert lore.look_at(a).links == ()
-    assert lore.store.last_write_at() == before
+    assert lore.read(a, use=False).links == ()
+    assert last_change(lore.store.reader(lore.namespace)) == before
 
 
 @pytest.mark.parametrize("id", ["", "nowhere", "x" * 100_000, "a\0b", "ü", "\ud800"])
 def test_an_unknown_end_is_refused(id: str, lore: Lore, clock: Clock) -> None:
     [a] = keep(lore, "a")
-    before = lore.store.last_write_at()
+    before = last_change(lore.store.reader(lore.namespace))
     clock.sleep(days=1)
     for tie in (Tie(source=a, target=id), Tie(source=id, target=a)):
         with pytest.raises(NotFound, match="unknown memory"):
             lore.link([tie])
-    assert lore.store.last_write_at() == before
+    assert last_change(lore.store.reader(lore.namespace)) == before
 
 
 def test_neither_a_forgotten_memory_nor_anothers_can_be_tied(lore: Lore) -> None:
@@ -119,7 +120,7 @@ def test_a_weight_outside_the_range_is_refused(weight: float, lore: Lore) -> Non
     a, b = keep(lore, "a", "b")
     with pytest.raises(Invalid, match="it must be between 0 and 1"):
         lore.link([Tie(source=a, target=b, weight=weight)])
-    assert lore.look_at(a).links == ()
+    assert lore.read(a, use=False).links == ()
 
 
 def test_an_unknown_kind_is_refused_with_the_known_ones(lore: Lore) -> None:
@@ -144,7 +145,7 @@ def test_texts_that_cannot_be_stored_are_refused(bad: str, lore: Lore) -> None:
         lore.link([Tie(source=a, target=b, reason=bad)])
     with pytest.raises(Invalid, match="reason"):
         lore.link([Tie(source=a, target=b)], reason=bad)
-    assert lore.look_at(a).links == ()
+    assert lore.read(a, use=False).links == ()
 
 
 def test_an_ended_tie_is_gone_but_remembered(lore: Lore, clock: Clock) -> None:
@@ -152,7 +153,7 @@ def test_an_ended_tie_is_gone_but_remembered(lore: Lore, clock: Clock) -> None:
     [link] = lore.link([Tie(source=a, target=b)])
     clock.sleep(days=1)
     assert lore.unlink([link.id, "nowhere", link.id], reason="a mistake") == [link.id]
-    assert lore.look_at(a).links == ()
+    assert lore.read(a, use=False).links == ()
     _, entry = lore.history(link.id)
     assert (entry.cause.verb, entry.cause.reason) == ("unlink", "a mistake")
     assert entry.after == {"active": 0, "ended_at": clock(), "updated_at": clock()}
@@ -165,7 +166,7 @@ def test_a_child_whose_tie_ends_becomes_a_root(lore: Lore) -> None:
     lore.link([Tie(source=child, target=grandchild, kind="hierarchical")])
     lore.unlink([link.id])
     assert parent_of(lore, child) is None
-    assert (lore.look_at(child).memory.depth, lore.look_at(grandchild).memory.depth) == (0, 1)
+    assert (lore.read(child, use=False).memory.depth, lore.read(grandchild, use=False).memory.depth) == (0, 1)
 
 
 def test_anothers_ties_cannot_be_ended(lore: Lore) -> None:
@@ -173,13 +174,13 @@ def test_anothers_ties_cannot_be_ended(lore: Lore) -> None:
     a, b = keep(theirs, "a", "b")
     [link] = theirs.link([Tie(source=a, target=b)])
     assert lore.for_namespace("mine").unlink([link.id]) == []
-    assert theirs.look_at(a).links == (link,)
+    assert theirs.read(a, use=False).links == (link,)
 
 
 @pytest.mark.parametrize("id", ["", "nowhere", "x" * 100_000, "a\0b", "ü", "\ud800"])
 def test_an_unknown_tie_is_not_ended(id: str, lore: Lore) -> None:
     assert lore.unlink([id]) == []
-    assert lore.store.last_write_at() is None
+    assert last_change(lore.store.reader(lore.namespace)) is None
 
 
 def test_a_shared_memory_does_not_hang_below_a_private_one(lore: Lore) -> None:

@@ -23,6 +23,7 @@ from lore.config import Config
 from lore.connecting import wire
 from lore.embed.hashing import HashEmbedder
 from lore.model import Revision
+from lore.store.values import Page
 
 WORDS = st.lists(st.sampled_from("walrus penguin harbour vault key ice".split()), min_size=1, max_size=4)
 TEXTS = WORDS.map(" ".join)
@@ -72,7 +73,7 @@ class AgainstADictionary(RuleBasedStateMachine):
             assert parent in self.forgotten
             return multiple()
         assert parent in self.known
-        assert self.lore.look_at(memory.id).parent == parent
+        assert self.lore.read(memory.id, use=False).parent == parent
         self.contents[memory.id] = content
         return memory.id
 
@@ -108,7 +109,7 @@ class AgainstADictionary(RuleBasedStateMachine):
         except NotFound:
             assert {parent, child} & self.forgotten
         else:
-            assert self.lore.look_at(child).parent == parent
+            assert self.lore.read(child, use=False).parent == parent
 
     @rule(id=consumes(links))
     def unlink(self, id: str) -> None:
@@ -118,9 +119,9 @@ class AgainstADictionary(RuleBasedStateMachine):
     @rule(id=memories)
     def make_root(self, id: str) -> None:
         if id in self.known:
-            ties = [link for link in self.lore.look_at(id).links if link.kind == "hierarchical"]
+            ties = [link for link in self.lore.read(id, use=False).links if link.kind == "hierarchical"]
             self.lore.unlink([link.id for link in ties if link.target == id])
-            assert self.lore.look_at(id).parent is None
+            assert self.lore.read(id, use=False).parent is None
 
     @rule(ids=st.lists(memories, max_size=3, unique=True))
     def forget(self, ids: list[str]) -> None:
@@ -172,12 +173,14 @@ class AgainstADictionary(RuleBasedStateMachine):
     @invariant()
     def lore_agrees(self) -> None:
         reader = self.lore.store.reader("shared")
-        stored = {memory.id: memory for memory in reader.select(Filter(), 10_000)}
+        stored = {memory.id: memory for memory in reader.select(Filter(), Page(limit=10_000))}
         assert stored.keys() == self.known
         assert all(memory.content == self.contents[id] for id, memory in stored.items())
         ways = reader.ancestors(stored)
         assert all(memory.depth == len(ways[id]) for id, memory in stored.items())
-        assert {trace.id for trace in reader.roots(Filter())} == {id for id, way in ways.items() if not way}
+        assert {trace.id for trace in reader.traces(Filter(roots=True))} == {
+            id for id, way in ways.items() if not way
+        }
         active = {id for id, ends in self.ties.items() if set(ends) <= self.known}
         assert {link.id for link in reader.links(self.contents, ("associative",))} == active
 

@@ -129,7 +129,7 @@ def test_what_a_session_taught_belongs_to_its_project(lore: Lore, tmp_path: Path
     here = lore.in_folder(str(made(tmp_path / "ferry")))
     lesson = Lesson(text="Walruses need ice.", relation="learned_in", score=7.0)
     reflected = here.reflect(Reflection(session="s", title="t", account="What we did.", lessons=(lesson,)))
-    note = here.look_at(reflected.learned[0].id).memory
+    note = here.read(reflected.learned[0].id, use=False).memory
     assert reflected.memory.project == note.project == str(tmp_path / "ferry")
 
 

@@ -17,7 +17,7 @@ def keep(lore: Lore, content: str = "a note") -> str:
 def rated(lore: Lore, id: str, *verdicts: tuple[bool, int | None]) -> Memory:
     for useful, confidence in verdicts:
         lore.rate([Rating(id=id, useful=useful, confidence=confidence)])
-    return lore.look_at(id).memory
+    return lore.read(id, use=False).memory
 
 
 def test_feedback_moves_score_and_confidence_as_published(lore: Lore) -> None:
@@ -44,7 +44,7 @@ def test_what_is_worthless_is_forgotten_and_can_be_restored(lore: Lore) -> None:
     assert result.forgotten == (id,)
     assert lore.history(id)[-1].cause.verb == "rate"
     assert lore.restore([id]) == [id]
-    assert lore.look_at(id).memory.score == pytest.approx(4.55)
+    assert lore.read(id, use=False).memory.score == pytest.approx(4.55)
 
 
 def test_links_are_rated_and_never_forgotten(lore: Lore) -> None:
@@ -72,7 +72,7 @@ def test_unknown_ids_and_impossible_ratings_are_told_and_the_rest_counts(lore: L
         (id, "confidence is 11; it must be between 1 and 10"),
         (id, "not found"),
     )
-    assert lore.look_at(id).memory.score == 5.5
+    assert lore.read(id, use=False).memory.score == 5.5
 
 
 def test_a_note_that_was_given_up_earlier_in_the_call_is_not_found(lore: Lore) -> None:
@@ -86,7 +86,7 @@ def test_nobody_rates_what_is_out_of_sight(lore: Lore) -> None:
     assert lore.for_namespace("bob").rate([Rating(id=hers, useful=False, confidence=1)]).refused == (
         (hers, "not found"),
     )
-    assert lore.for_namespace("ada").look_at(hers).memory.score == 5.0
+    assert lore.for_namespace("ada").read(hers, use=False).memory.score == 5.0
 
 
 def test_a_rating_is_no_use(lore: Lore, clock: Clock) -> None:

@@ -1,6 +1,7 @@
 """read, look_at, roots, explore: a memory with its place and ties, and what a reading leaves behind."""
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -17,7 +18,7 @@ def keep(lore: Lore, content: str, parent: str | None = None, importance: float 
 
 
 def memory_of(lore: Lore, id: str) -> Memory:
-    return lore.look_at(id).memory
+    return lore.read(id, use=False).memory
 
 
 def test_a_reading_shows_the_place_and_the_ties(lore: Lore, clock: Clock) -> None:
@@ -60,9 +61,11 @@ def test_a_reading_wakes_the_neighbours_by_a_tenth_of_the_tie(lore: Lore, clock:
     assert memory_of(lore, child).activation == pytest.approx(0.1)
     assert memory_of(lore, stranger).activation == memory_of(lore, id).activation == 0
     assert memory_of(lore, friend).access_count == 0
-    assert lore.look_at(friend).relevance == pytest.approx(0.35)
+    assert lore.read(friend, use=False).relevance == pytest.approx(0.35)
     clock.sleep(days=1)
-    assert lore.look_at(friend).relevance == pytest.approx(0.3 * 0.5 * 0.9608 + 0.15 + 0.025, abs=1e-4)
+    assert lore.read(friend, use=False).relevance == pytest.approx(
+        0.3 * 0.5 * 0.9608 + 0.15 + 0.025, abs=1e-4
+    )
 
 
 def test_outdated_neighbours_are_not_woken(lore: Lore, clock: Clock) -> None:
@@ -78,7 +81,7 @@ def test_looking_leaves_no_trace(lore: Lore) -> None:
     id, friend = keep(lore, "walrus"), keep(lore, "penguin")
     lore.link([Tie(source=id, target=friend)])
     before = (memory_of(lore, id), memory_of(lore, friend))
-    lore.look_at(id)
+    lore.read(id, use=False)
     lore.explore(id)
     lore.roots()
     assert (memory_of(lore, id), memory_of(lore, friend)) == before
@@ -87,7 +90,7 @@ def test_looking_leaves_no_trace(lore: Lore) -> None:
 @pytest.mark.parametrize("id", NO_IDS)
 def test_an_unknown_memory_cannot_be_read(id: str, lore: Lore) -> None:
     keep(lore, "walrus")
-    for ask in (lore.read, lore.look_at, lore.explore):
+    for ask in (lore.read, partial(lore.read, use=False), lore.explore):
         with pytest.raises(NotFound, match="unknown memory"):
             ask(id)
     assert lore.history(id) == []
@@ -140,16 +143,6 @@ def test_exploring_goes_as_deep_as_asked(lore: Lore) -> None:
     assert lore.explore(root, depth=0).children_count == 2
 
 
-def test_a_topic_is_explored_from_the_root_of_the_best_matching_tree(lore: Lore) -> None:
-    assert lore.explore_topic("harbour") is None
-    root = keep(lore, "harbour")
-    keep(lore, "the walrus sleeps on the quay", keep(lore, "animals", root))
-    keep(lore, "keys of the vault")
-    branch = lore.explore_topic("where does the walrus sleep?", depth=1)
-    assert branch is not None
-    assert (branch.memory.id, [child.memory.content for child in branch.children]) == (root, ["animals"])
-
-
 @pytest.mark.parametrize("depth", [-1, -1_000])
 def test_a_depth_that_makes_no_sense_is_refused(depth: int, lore: Lore) -> None:
     root = keep(lore, "root")
@@ -161,8 +154,20 @@ def test_several_memories_are_read_at_once_and_unknown_ones_left_out(lore: Lore)
     root = keep(lore, "root")
     child, gone = keep(lore, "child", root), keep(lore, "gone", root)
     lore.forget([gone])
-    alone, together = lore.look_at(child), lore.read_many([child, "nonsense", gone, root, child])
+    alone, together = lore.read(child, use=False), lore.read_many([child, "nonsense", gone, root, child])
     assert [reading.memory.id for reading in together] == [child, root]
     assert together[0] == alone
-    assert lore.look_at(child).memory.access_count == lore.look_at(root).memory.access_count == 1
-    assert lore.look_at(child).relevance > alone.relevance
+    assert (
+        lore.read(child, use=False).memory.access_count == lore.read(root, use=False).memory.access_count == 1
+    )
+    assert lore.read(child, use=False).relevance > alone.relevance
+
+
+def test_a_topic_is_explored_from_the_root_of_the_best_matching_tree(lore: Lore) -> None:
+    with pytest.raises(NotFound):
+        lore.explore(topic="harbour")
+    root = keep(lore, "harbour")
+    keep(lore, "the walrus sleeps on the quay", keep(lore, "animals", root))
+    keep(lore, "keys of the vault")
+    branch = lore.explore(topic="where does the walrus sleep?", depth=1)
+    assert (branch.memory.id, [child.memory.content for child in branch.children]) == (root, ["animals"])

@@ -25,7 +25,7 @@ def asked(lore: Lore, text: str, limit: int = 10, where: Filter | None = None) -
 
 
 def uses_of(lore: Lore, id: str) -> int:
-    return lore.look_at(id).memory.access_count
+    return lore.read(id, use=False).memory.access_count
 
 
 # --- by rank
@@ -146,7 +146,7 @@ def test_a_limit_outside_the_range_is_refused(limit: int, lore: Lore) -> None:
 def test_a_memory_comes_with_its_ties_or_not_at_all(lore: Lore) -> None:
     known = keep(lore, "walrus")
     tied = lore.remember(Draft(content="b", ties=(Tie(source="", target=known, type="part_of", weight=0.0),)))
-    [link] = lore.look_at(tied.id).links
+    [link] = lore.read(tied.id, use=False).links
     assert (link.source, link.target, link.type, link.weight) == (tied.id, known, "part_of", 0.0)
     wrong = (Tie(source="", target=known), Tie(source="", target="nobody"))
     with pytest.raises(NotFound, match="unknown memory nobody"):
@@ -157,7 +157,9 @@ def test_a_memory_comes_with_its_ties_or_not_at_all(lore: Lore) -> None:
 
 
 def updates(lore: Lore, id: str) -> list[str]:
-    return [link.target for link in lore.look_at(id).links if link.type == "updates" and link.source == id]
+    return [
+        link.target for link in lore.read(id, use=False).links if link.type == "updates" and link.source == id
+    ]
 
 
 def test_a_memory_updates_what_says_nearly_the_same(lore: Lore) -> None:
@@ -172,7 +174,7 @@ def test_where_the_draft_says_how_it_is_tied_nothing_is_added(lore: Lore) -> Non
     old = keep(lore, "the same words")
     tie = Tie(source="", target=old, type="contradicts")
     new = lore.remember(Draft(content="the same words", ties=(tie,), updates=True))
-    assert [link.type for link in lore.look_at(new.id).links] == ["contradicts"]
+    assert [link.type for link in lore.read(new.id, use=False).links] == ["contradicts"]
 
 
 def test_what_was_forgotten_is_not_updated(lore: Lore) -> None:

@@ -1,4 +1,4 @@
-"""reflect: a session is kept once, and what it taught is kept with real ties to it."""
+"""reflect: the account of a session is stored once, and its lessons are linked to it."""
 
 import pytest
 
@@ -19,14 +19,14 @@ def everything(lore: Lore) -> list[tuple[str, str]]:
     return sorted((memory.kind, memory.title) for memory in lore.select(Filter(), 100))
 
 
-def test_a_session_becomes_one_memory_that_is_found(lore: Lore) -> None:
+def test_a_reflection_is_one_memory_that_search_finds(lore: Lore) -> None:
     kept = lore.reflect(reflection())
     assert (kept.memory.kind, kept.memory.type, kept.memory.session) == ("reflection", "session", "s1")
     assert lore.similar("we built the walrus")[0].memory.id == kept.memory.id
     assert lore.sessions() == ["s1"]
 
 
-def test_lessons_become_notes_with_real_ties_to_the_session(lore: Lore) -> None:
+def test_lessons_become_notes_linked_to_the_session(lore: Lore) -> None:
     kept = lore.reflect(
         reflection(lesson("Check before you insert"), lesson("BM25 is quick", "discovered_in", 7.0))
     )
@@ -39,7 +39,7 @@ def test_lessons_become_notes_with_real_ties_to_the_session(lore: Lore) -> None:
         (kept.learned[0].id, kept.memory.id, "relation", "learned_in"),
         (kept.learned[1].id, kept.memory.id, "relation", "discovered_in"),
     }
-    note = lore.look_at(kept.learned[0].id).memory
+    note = lore.read(kept.learned[0].id, use=False).memory
     assert (note.kind, note.score, note.session, note.content) == (
         "note",
         8.0,
@@ -49,7 +49,9 @@ def test_lessons_become_notes_with_real_ties_to_the_session(lore: Lore) -> None:
     assert lore.status().pending == 0
 
 
-def test_a_second_reflection_changes_nothing_and_tells_of_the_first(lore: Lore, clock: Clock) -> None:
+def test_a_second_reflection_of_a_session_changes_nothing_and_returns_the_first(
+    lore: Lore, clock: Clock
+) -> None:
     first = lore.reflect(reflection(lesson("Check before you insert")))
     before = everything(lore)
     clock.sleep(days=3)
@@ -59,26 +61,26 @@ def test_a_second_reflection_changes_nothing_and_tells_of_the_first(lore: Lore, 
     assert everything(lore) == before
 
 
-def test_what_is_known_already_is_tied_but_not_kept_twice(lore: Lore) -> None:
-    known = lore.remember(
+def test_a_repeated_lesson_is_linked_but_not_stored_twice(lore: Lore) -> None:
+    existing = lore.remember(
         Draft(content="Check before you insert", title="Check before you insert", embed_now=True)
     )
     kept = lore.reflect(reflection(lesson("Check before you insert"), lesson("A lesson"), lesson("A lesson")))
     assert [item.outcome for item in kept.learned] == ["duplicate", "inserted", "duplicate"]
-    assert kept.learned[0].id == known.id
+    assert kept.learned[0].id == existing.id
     assert kept.learned[1].id == kept.learned[2].id
-    assert {link.source for link in lore.links([kept.memory.id])} == {known.id, kept.learned[1].id}
+    assert {link.source for link in lore.links([kept.memory.id])} == {existing.id, kept.learned[1].id}
     assert len(everything(lore)) == 3
 
 
-def test_one_lesson_that_cannot_be_kept_does_not_keep_the_others_out(lore: Lore) -> None:
+def test_an_invalid_lesson_does_not_prevent_the_others(lore: Lore) -> None:
     kept = lore.reflect(reflection(lesson("  "), lesson("x" * 50_001), lesson("a\ud800"), lesson("good")))
     assert [item.outcome for item in kept.learned] == ["error", "error", "error", "inserted"]
     assert "empty" in kept.learned[0].why
     assert everything(lore) == [("note", "good"), ("reflection", "walrus")]
 
 
-def test_a_forgotten_reflection_may_be_made_anew(lore: Lore) -> None:
+def test_a_forgotten_reflection_can_be_stored_again(lore: Lore) -> None:
     first = lore.reflect(reflection())
     lore.forget([first.memory.id])
     assert lore.sessions() == []
@@ -95,13 +97,13 @@ def test_a_forgotten_reflection_may_be_made_anew(lore: Lore) -> None:
         (Reflection(session="s", title="t", account="a", metadata={"topic": "\ud800"}), "not valid Unicode"),
     ],
 )
-def test_a_reflection_that_cannot_be_kept_leaves_nothing(lore: Lore, wrong: Reflection, message: str) -> None:
+def test_an_invalid_reflection_stores_nothing(lore: Lore, wrong: Reflection, message: str) -> None:
     with pytest.raises(Invalid, match=message):
         lore.reflect(wrong)
     assert everything(lore) == []
 
 
-def test_sessions_of_others_are_out_of_sight(lore: Lore) -> None:
+def test_sessions_of_another_namespace_are_invisible(lore: Lore) -> None:
     lore.for_namespace("ada").reflect(reflection())
     assert lore.for_namespace("bob").sessions() == []
     assert not lore.for_namespace("bob").reflect(reflection()).again

@@ -5,10 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from lore import Draft, Filter, Invalid, Lore, NotFound, Query
+from lore import Draft, Duplicate, Filter, Invalid, Lore, NotFound, Query
 from lore.clock import Clock
+from lore.engine.read import last_change
 from lore.model import Cause
-from lore.store.sqlite import SqliteStore
+from lore.store.sqlite.store import SqliteStore
+from lore.store.values import Page
 from tests.doors.resident import until
 
 BAD_DRAFTS: dict[str, Draft] = {
@@ -37,7 +39,9 @@ BAD_DRAFTS: dict[str, Draft] = {
 
 
 def contents(lore: Lore) -> set[str]:
-    return {memory.content for memory in lore.store.reader(lore.namespace).select(Filter(), 10_000)}
+    return {
+        memory.content for memory in lore.store.reader(lore.namespace).select(Filter(), Page(limit=10_000))
+    }
 
 
 def test_a_memory_is_kept_as_it_was_drafted(lore: Lore, clock: Clock) -> None:
@@ -63,7 +67,7 @@ def test_a_memory_is_kept_as_it_was_drafted(lore: Lore, clock: Clock) -> None:
         assert getattr(memory, field) == getattr(draft, field)
     assert memory.created_at == memory.updated_at == clock()
     assert (memory.namespace, memory.depth, memory.access_count) == ("shared", 0, 0)
-    assert lore.look_at(memory.id).memory == memory
+    assert lore.read(memory.id, use=False).memory == memory
 
 
 def test_a_memory_is_found_by_its_words_at_once(lore: Lore) -> None:
@@ -79,11 +83,11 @@ def test_a_memory_that_must_be_found_by_meaning_at_once_is(lore: Lore) -> None:
 
 def test_the_largest_content_is_kept_whole(lore: Lore) -> None:
     content = "é" * 25_000
-    assert lore.look_at(lore.remember(Draft(content=content)).id).memory.content == content
+    assert lore.read(lore.remember(Draft(content=content)).id, use=False).memory.content == content
 
 
 def test_many_are_kept_in_their_order(lore: Lore) -> None:
-    kept = lore.remember_all([Draft(content=f"number {n}") for n in range(5)])
+    kept = [one.memory for one in lore.remember_all([Draft(content=f"number {n}") for n in range(5)])]
     assert [memory.content for memory in kept] == [f"number {n}" for n in range(5)]
     assert len({memory.id for memory in kept}) == 5
     assert lore.remember_all([]) == []
@@ -94,13 +98,13 @@ def test_one_bad_draft_keeps_all_from_being_kept(bad: Draft, lore: Lore) -> None
     with pytest.raises(Invalid):
         lore.remember_all([Draft(content="good"), bad])
     assert contents(lore) == set()
-    assert lore.store.last_write_at() is None
+    assert last_change(lore.store.reader(lore.namespace)) is None
 
 
 def test_too_many_at_once_are_refused(lore: Lore) -> None:
     with pytest.raises(Invalid, match=r"1,001 memories at once; at most 1,000"):
         lore.remember_all([Draft(content="x")] * 1_001)
-    assert lore.store.last_write_at() is None
+    assert last_change(lore.store.reader(lore.namespace)) is None
 
 
 def test_a_memory_below_a_parent_hangs_one_deeper(lore: Lore) -> None:
@@ -108,15 +112,15 @@ def test_a_memory_below_a_parent_hangs_one_deeper(lore: Lore) -> None:
     child = lore.remember(Draft(content="child", parent=parent.id))
     grandchild = lore.remember(Draft(content="grandchild", parent=child.id))
     assert (child.depth, grandchild.depth) == (1, 2)
-    assert lore.look_at(grandchild.id).breadcrumb == ("parent", "child")
-    assert lore.look_at(parent.id).children == (child.id,)
+    assert lore.read(grandchild.id, use=False).breadcrumb == ("parent", "child")
+    assert lore.read(parent.id, use=False).children == (child.id,)
 
 
 @pytest.mark.parametrize("parent", ["", "nowhere", "x" * 100_000, "a\0b", "ü", "\ud800"])
 def test_an_unknown_parent_is_refused(parent: str, lore: Lore) -> None:
     with pytest.raises(NotFound, match="unknown parent"):
         lore.remember_all([Draft(content="good"), Draft(content="x", parent=parent)])
-    assert lore.store.last_write_at() is None
+    assert last_change(lore.store.reader(lore.namespace)) is None
 
 
 def test_a_forgotten_parent_is_refused(lore: Lore) -> None:
@@ -133,10 +137,11 @@ def test_a_parent_of_another_namespace_is_refused(lore: Lore) -> None:
 
 
 def test_a_memory_finds_a_home_below_the_most_similar_root(lore: Lore) -> None:
-    [_, sea] = lore.remember_all([Draft(content="birds of the forest"), Draft(content="fish of the sea")])
+    lore.remember(Draft(content="birds of the forest"))
+    sea = lore.remember(Draft(content="fish of the sea"))
     lore.embed_pending()
     child = lore.remember(Draft(content="more fish of the sea", auto_parent_above=0.5))
-    assert lore.look_at(child.id).parent == sea.id
+    assert lore.read(child.id, use=False).parent == sea.id
 
 
 def test_a_home_that_is_forgotten_meanwhile_leaves_a_root(lore: Lore) -> None:
@@ -166,10 +171,11 @@ def test_a_home_is_a_root_of_the_same_kind(lore: Lore) -> None:
 
 
 def test_a_given_parent_goes_before_a_similar_root(lore: Lore) -> None:
-    [given, _] = lore.remember_all([Draft(content="birds"), Draft(content="fish of the sea")])
+    given = lore.remember(Draft(content="birds"))
+    lore.remember(Draft(content="fish of the sea"))
     lore.embed_pending()
     child = lore.remember(Draft(content="fish of the sea", parent=given.id, auto_parent_above=0.1))
-    assert lore.look_at(child.id).parent == given.id
+    assert lore.read(child.id, use=False).parent == given.id
 
 
 def test_the_journal_tells_who_remembered_through_which_surface(lore: Lore) -> None:
@@ -177,3 +183,21 @@ def test_the_journal_tells_who_remembered_through_which_surface(lore: Lore) -> N
     [entry] = lore.for_namespace("mine").history(memory.id)
     assert (entry.cause.verb, entry.cause.surface, entry.cause.actor) == ("remember", "mcp", "agent7")
     assert memory.namespace == "mine"
+
+
+def test_a_title_that_must_be_unique_is_refused_twice_but_free_once_forgotten(lore: Lore) -> None:
+    first = lore.remember(Draft(content="one", title="Same", unique_title=True))
+    with pytest.raises(Duplicate) as refused:
+        lore.remember(Draft(content="two", title="Same", unique_title=True))
+    assert refused.value.existing == first.id
+    lore.for_namespace("ada").remember(Draft(content="hers", title="Same", unique_title=True))
+    lore.remember(Draft(content="an entity may share it", title="Same", kind="entity", unique_title=True))
+    lore.forget([first.id])
+    assert lore.remember(Draft(content="three", title="Same", unique_title=True)).title == "Same"
+
+
+def test_two_drafts_of_one_call_cannot_have_the_same_unique_title(lore: Lore) -> None:
+    draft = Draft(content="x", title="Twice", unique_title=True)
+    with pytest.raises(Invalid, match="Twice"):
+        lore.remember_all([draft, draft])
+    assert lore.status().counts.memories == 0

@@ -6,6 +6,7 @@ import pytest
 
 from lore import Draft, Invalid, Lore, NotFound, Query
 from lore.clock import Clock
+from lore.engine.read import last_change
 from lore.model import Revision
 
 BAD_REVISIONS: dict[str, Revision] = {
@@ -30,7 +31,7 @@ def test_only_what_was_asked_for_changes(lore: Lore, clock: Clock) -> None:
     clock.sleep(hours=1)
     after = lore.revise(Revision(id=before.id, content="new", importance=0.9))
     assert after == replace(before, content="new", importance=0.9, updated_at=clock())
-    assert lore.look_at(before.id).memory == after
+    assert lore.read(before.id, use=False).memory == after
 
 
 def test_an_empty_text_may_take_a_title_away(lore: Lore) -> None:
@@ -77,7 +78,7 @@ def test_a_bad_revision_is_refused_and_changes_nothing(bad: Revision, lore: Lore
     memory = lore.remember(Draft(content="good"))
     with pytest.raises(Invalid):
         lore.revise(replace(bad, id=memory.id))
-    assert lore.look_at(memory.id).memory == memory
+    assert lore.read(memory.id, use=False).memory == memory
     assert len(lore.history(memory.id)) == 1
 
 
@@ -85,7 +86,7 @@ def test_a_bad_revision_is_refused_and_changes_nothing(bad: Revision, lore: Lore
 def test_an_unknown_memory_cannot_be_revised(id: str, lore: Lore) -> None:
     with pytest.raises(NotFound, match="unknown memory"):
         lore.revise(Revision(id=id, content="new"))
-    assert lore.store.last_write_at() is None
+    assert last_change(lore.store.reader(lore.namespace)) is None
 
 
 def test_neither_a_forgotten_memory_nor_anothers_can_be_revised(lore: Lore) -> None:
@@ -95,7 +96,7 @@ def test_neither_a_forgotten_memory_nor_anothers_can_be_revised(lore: Lore) -> N
     for id in (gone.id, theirs.id):
         with pytest.raises(NotFound):
             lore.for_namespace("mine").revise(Revision(id=id, content="mine now"))
-    assert lore.for_namespace("theirs").look_at(theirs.id).memory == theirs
+    assert lore.for_namespace("theirs").read(theirs.id, use=False).memory == theirs
 
 
 @pytest.mark.parametrize("reason", ["\0", "\ud800", "x" * 50_001])
@@ -103,4 +104,4 @@ def test_a_reason_that_cannot_be_stored_is_refused(reason: str, lore: Lore) -> N
     memory = lore.remember(Draft(content="old"))
     with pytest.raises(Invalid, match="reason"):
         lore.revise(Revision(id=memory.id, content="new"), reason=reason)
-    assert lore.look_at(memory.id).memory == memory
+    assert lore.read(memory.id, use=False).memory == memory

@@ -26,7 +26,7 @@ def found(lore: Lore, text: str, where: Filter = ANY) -> list[str]:
 
 
 def uses_of(lore: Lore, id: str) -> int:
-    return lore.look_at(id).memory.access_count
+    return lore.read(id, use=False).memory.access_count
 
 
 def supersede(lore: Lore, old: str, new: str) -> None:
@@ -483,10 +483,10 @@ def test_a_search_for_ids_only_is_no_use(query: Query, lore: Lore) -> None:
 def test_a_search_never_changes_what_is_known(lore: Lore, clock: Clock) -> None:
     id = keep(lore, "walrus")
     lore.embed_pending()
-    before = lore.look_at(id).memory
+    before = lore.read(id, use=False).memory
     clock.sleep(days=1)
     lore.search(Query(text="walrus"))
-    assert lore.look_at(id).memory.updated_at == before.updated_at
+    assert lore.read(id, use=False).memory.updated_at == before.updated_at
     assert len(lore.history(id)) == 1
 
 

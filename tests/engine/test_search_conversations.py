@@ -22,7 +22,10 @@ def test_a_turn_beside_one_that_fits_is_found_before_its_like(lore: Lore) -> Non
     lore.link([Tie(source=fitting, target=beside, kind="temporal")])
     found = hits(lore, "does the walrus sleep on the ice of the northern bay?")
     assert found[beside].score > found[alone].score
-    assert found[beside].evidence["nearby"].strength > found[alone].evidence["nearby"].strength
+    assert (
+        found[beside].evidence["neighbour_support"].strength
+        > found[alone].evidence["neighbour_support"].strength
+    )
 
 
 def test_a_turn_of_a_conversation_that_fits_is_found_before_its_like(lore: Lore) -> None:

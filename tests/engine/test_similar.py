@@ -1,8 +1,8 @@
-"""similar: one service that says how like a text is to what is known."""
+"""similar: the memories most like a text."""
 
 import pytest
 
-from lore import Draft, Duplicate, Filter, Invalid, Lore
+from lore import Draft, Filter, Invalid, Lore
 
 
 def keep(lore: Lore, content: str, title: str = "") -> str:
@@ -23,7 +23,7 @@ def test_the_most_alike_comes_first_with_both_strengths(lore: Lore) -> None:
 def test_asking_what_is_similar_counts_as_no_use(lore: Lore) -> None:
     id = keep(lore, "quiet as a mouse")
     lore.similar("quiet as a mouse")
-    assert lore.look_at(id).memory.access_count == 0
+    assert lore.read(id, use=False).memory.access_count == 0
 
 
 def test_only_what_passes_the_filter_is_compared(lore: Lore) -> None:
@@ -37,39 +37,16 @@ def test_what_is_forgotten_is_not_similar_to_anything(lore: Lore) -> None:
     assert lore.similar("gone with the wind") == []
 
 
-def test_a_title_that_must_be_unique_is_refused_twice_but_free_once_forgotten(lore: Lore) -> None:
-    first = lore.remember(Draft(content="one", title="Same", unique_title=True))
-    with pytest.raises(Duplicate) as refused:
-        lore.remember(Draft(content="two", title="Same", unique_title=True))
-    assert refused.value.existing == first.id
-    lore.for_namespace("ada").remember(Draft(content="hers", title="Same", unique_title=True))
-    lore.remember(Draft(content="an entity may share it", title="Same", kind="entity", unique_title=True))
-    lore.forget([first.id])
-    assert lore.remember(Draft(content="three", title="Same", unique_title=True)).title == "Same"
-
-
-def test_two_drafts_of_one_call_cannot_have_the_same_unique_title(lore: Lore) -> None:
-    draft = Draft(content="x", title="Twice", unique_title=True)
-    with pytest.raises(Invalid, match="Twice"):
-        lore.remember_all([draft, draft])
-    assert lore.status().counts.memories == 0
-
-
 def test_a_vector_of_the_model_finds_by_meaning_alone(lore: Lore) -> None:
     walrus = keep(lore, "the walrus sleeps on the ice")
     keep(lore, "keys of the vault")
-    vector = lore.store.reader("shared").vectors(lore.sense.model, [walrus])[walrus]
+    vector = lore.store.reader("shared").vectors(lore.embeddings.model, [walrus])[walrus]
     for numbers in (vector.tolist(), (vector * 3).tolist()):
         best = lore.similar(numbers, limit=1)[0]
         assert (best.memory.id, round(best.meaning, 5), best.words) == (walrus, 1.0, 0.0)
 
 
-@pytest.mark.parametrize("numbers", [[1.0], [], [0.0] * 384, [float("nan")] * 384])
-def test_what_is_no_vector_of_the_model_is_refused(lore: Lore, numbers: list[float]) -> None:
-    with pytest.raises(Invalid, match="vector"):
+@pytest.mark.parametrize("numbers", [[1.0], [], [0.0] * 384, [float("nan")] * 384, [3.5e38] * 384])
+def test_numbers_that_are_no_vector_of_the_model_are_refused(lore: Lore, numbers: list[float]) -> None:
+    with pytest.raises(Invalid, match=r"vector|finite"):
         lore.similar(numbers)
-
-
-def test_a_vector_of_numbers_beyond_32_bits_is_refused(lore: Lore) -> None:
-    with pytest.raises(Invalid, match="finite"):
-        lore.similar([3.5e38] * lore.sense.dimension)

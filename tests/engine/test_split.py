@@ -7,7 +7,10 @@ from lore.clock import Clock
 from lore.config import Config
 from lore.connecting import wire
 from lore.embed.onnx import OnnxEmbedder
+from lore.engine.duplicates import Thresholds
+from lore.engine.entity_view import GraphVocabulary
 from lore.engine.observe import Subject
+from lore.engine.read import last_change
 from lore.engine.split import Part, parts_of, split_score
 
 DEPLOYS = tuple(f"deploy server number {n} vercel" for n in range(9))
@@ -104,15 +107,17 @@ SUBJECTS: dict[str, tuple[tuple[str, ...], ...]] = {
 }
 """Entities with seven observations on each of three subjects; the rules were made with the first one only."""
 
+VOCABULARY = GraphVocabulary(split_thresholds={"Session": 15, "Project": 25})
+
 
 @pytest.fixture
 def large(lore: Lore) -> Lore:
-    lore.graph.introduce([Subject(name="Big", type="Sesion", observations=DEPLOYS + CATS)])
+    lore.introduce([Subject(name="Big", type="Session", observations=DEPLOYS + CATS)])
     return lore
 
 
 def texts_of(lore: Lore, name: str) -> list[str]:
-    [view] = lore.graph.opened([name]).views
+    [view] = lore.open_nodes([name]).views
     return [memory.content for memory in view.observations]
 
 
@@ -132,11 +137,11 @@ def test_the_score_is_size_and_variety(count: int, threshold: int, topics: int, 
 
 
 def test_the_topics_of_a_large_entity_are_found_by_meaning(large: Lore) -> None:
-    analysis = large.graph.analyse("Big")
+    [analysis] = large.analyse("Big", VOCABULARY)
     assert (analysis.count, analysis.threshold, analysis.needed) == (18, 15, True)
     assert [{m.content for m in group} for group in analysis.topics.values()] == [set(DEPLOYS), set(CATS)]
     assert [part.name for part in parts_of(analysis)] == [f"Big - {topic}" for topic in analysis.topics]
-    assert large.graph.candidates() == [analysis]
+    assert large.analyse(vocabulary=VOCABULARY) == [analysis]
 
 
 @pytest.mark.parametrize("name", SUBJECTS)
@@ -144,8 +149,8 @@ def test_the_bundled_model_finds_the_subjects_of_an_entity(name: str, config: Co
     lore = wire(config)
     subjects = SUBJECTS[name]
     mixed = tuple(text for texts in zip(*subjects, strict=True) for text in texts)
-    lore.graph.introduce([Subject(name=name, observations=mixed)])
-    topics = [{m.content for m in group} for group in lore.graph.analyse(name).topics.values()]
+    lore.introduce([Subject(name=name, observations=mixed)])
+    topics = [{m.content for m in group} for group in lore.analyse(name)[0].topics.values()]
     assert len(topics) == 3
     assert sum(max(len(topic & set(texts)) for texts in subjects) for topic in topics) >= 20
     lore.close()
@@ -155,44 +160,44 @@ def test_the_bundled_model_finds_the_subjects_of_an_entity(name: str, config: Co
 def test_without_a_model_an_entity_still_falls_into_few_topics(name: str, config: Config) -> None:
     lore = wire(config, embedder=OnnxEmbedder(config.data_dir / "nowhere"))
     texts = tuple(text for subject in SUBJECTS[name] for text in subject)
-    lore.graph.introduce([Subject(name=name, observations=texts)])
-    topics = lore.graph.analyse(name).topics
+    lore.introduce([Subject(name=name, observations=texts)])
+    topics = lore.analyse(name)[0].topics
     assert 2 <= len(topics) <= 6
     assert all(len(group) > 1 for group in topics.values())
     assert sorted(m.content for group in topics.values() for m in group) == sorted(texts)
     lore.close()
 
 
-@pytest.mark.parametrize(("type", "enough"), [("Sesion", 15), ("Proyecto", 25), ("Persona", 20)])
+@pytest.mark.parametrize(("type", "enough"), [("Session", 15), ("Project", 25), ("Person", 20)])
 def test_how_much_is_too_much_depends_on_the_type(lore: Lore, type: str, enough: int) -> None:
     texts = tuple(f"fact {n}" for n in range(enough + 1))
-    lore.graph.introduce([Subject(name="E", type=type, observations=texts[:-1])])
-    assert not lore.graph.analyse("E").needed
-    assert lore.graph.analyse("E").topics == {}
-    lore.graph.observe([Subject(name="E", observations=texts)])
-    assert lore.graph.analyse("E").needed
+    lore.introduce([Subject(name="E", type=type, observations=texts[:-1])])
+    assert not lore.analyse("E", VOCABULARY)[0].needed
+    assert lore.analyse("E", VOCABULARY)[0].topics == {}
+    lore.observe([Subject(name="E", observations=texts)])
+    assert lore.analyse("E", VOCABULARY)[0].needed
 
 
 def test_a_split_moves_the_observations_as_they_are(large: Lore) -> None:
-    before = {memory.content: memory for memory in large.graph.opened(["Big"]).views[0].observations}
-    done = large.graph.split("Big", [Part(name="Big - Cats", type="Sesion", observations=CATS)])
+    before = {memory.content: memory for memory in large.open_nodes(["Big"]).views[0].observations}
+    done = large.split("Big", [Part(name="Big - Cats", type="Session", observations=CATS)])
     assert (done.moved, done.relations, done.remaining) == (9, 2, 9)
     assert texts_of(large, "Big") == list(DEPLOYS)
-    [cats] = large.graph.opened(["Big - Cats"]).views
+    [cats] = large.open_nodes(["Big - Cats"]).views
     assert {m.id for m in cats.observations} == {before[text].id for text in CATS}
-    bonds = large.graph.everything().bonds
+    bonds = large.nodes().bonds
     assert [(b.source, b.link.type, b.target) for b in bonds] == [
-        ("Big", "contiene", "Big - Cats"),
-        ("Big - Cats", "parte_de", "Big"),
+        ("Big", "contains", "Big - Cats"),
+        ("Big - Cats", "part_of", "Big"),
     ]
-    assert large.graph.search("cats fish")[0].view.name == "Big - Cats"
-    assert "cats" not in large.graph.named(["Big"])["Big"].context
+    assert large.search_entities("cats fish")[0].view.name == "Big - Cats"
+    assert "cats" not in large.entities(["Big"])["Big"].context
 
 
 def test_another_entity_can_be_the_parent(large: Lore) -> None:
-    large.graph.introduce([Subject(name="Above")])
-    large.graph.split("Big", [Part(name="Cats", type="", observations=CATS)], parent="Above")
-    assert {(b.source, b.target) for b in large.graph.everything().bonds} == {
+    large.introduce([Subject(name="Above")])
+    large.split("Big", [Part(name="Cats", type="", observations=CATS)], parent="Above")
+    assert {(b.source, b.target) for b in large.nodes().bonds} == {
         ("Above", "Cats"),
         ("Cats", "Above"),
     }
@@ -213,11 +218,11 @@ def test_another_entity_can_be_the_parent(large: Lore) -> None:
 def test_a_split_that_cannot_be_done_whole_is_not_done_at_all(
     large: Lore, parts: list[tuple[str, tuple[str, ...]]], parent: str | None, message: str
 ) -> None:
-    wanted = [Part(name=name, type="Sesion", observations=texts) for name, texts in parts]
+    wanted = [Part(name=name, type="Session", observations=texts) for name, texts in parts]
     with pytest.raises((Invalid, NotFound), match=message):
-        large.graph.split("Big", wanted, parent)
+        large.split("Big", wanted, parent)
     assert texts_of(large, "Big") == [*DEPLOYS, *CATS]
-    assert [p.name for p in large.graph.everything().views] == ["Big"]
+    assert [p.name for p in large.nodes().views] == ["Big"]
 
 
 def test_repetitions_are_found_by_meaning_and_by_containment(lore: Lore) -> None:
@@ -227,8 +232,8 @@ def test_repetitions_are_found_by_meaning_and_by_containment(lore: Lore) -> None
         "custom domain",
         "cats sleep all day",
     )
-    lore.graph.introduce([Subject(name="Site", observations=texts)])
-    found = lore.graph.duplicates("Site", 0.85, 0.7)
+    lore.introduce([Subject(name="Site", observations=texts)])
+    found = lore.find_repetitions("Site", Thresholds())
     pairs = {(pair.one.content, pair.other.content): pair.measure for pair in found.pairs}
     assert pairs == {
         (texts[0], texts[1]): "cosine",
@@ -239,17 +244,17 @@ def test_repetitions_are_found_by_meaning_and_by_containment(lore: Lore) -> None
 
 
 def test_the_audit_changes_nothing_and_names_what_wants_attention(large: Lore, clock: Clock) -> None:
-    large.graph.introduce([Subject(name="Old", observations=("dusty",)), Subject(name="Empty")])
-    large.graph.introduce([Subject(name="Shelved", status="archivado", observations=("dusty",))])
-    large.graph.observe([Subject(name="Old", observations=("dusty indeed",))])
+    large.introduce([Subject(name="Old", observations=("dusty",)), Subject(name="Empty")])
+    large.introduce([Subject(name="Shelved", status="archived", observations=("dusty",))])
+    large.observe([Subject(name="Old", observations=("dusty indeed",))])
     clock.sleep(days=100)
-    large.graph.opened(["Big"])
-    changed = large.changed_at
-    audit = large.graph.audit(90)
+    large.open_nodes(["Big"])
+    changed = last_change(large.store.reader(large.namespace))
+    audit = large.graph_report(90, VOCABULARY)
     assert (audit.entities, audit.observations) == (4, 21)
     assert [split.view.name for split in audit.splits] == ["Big"]
     assert [view.name for view in audit.large] == ["Big"]
     assert [(stale.view.name, int(stale.days)) for stale in audit.stale] == [("Old", 100)]
     assert [memory.content for _, memory in audit.flagged] == ["dusty indeed"]
-    assert large.changed_at == changed
-    assert large.graph.audit(101).stale == ()
+    assert last_change(large.store.reader(large.namespace)) == changed
+    assert large.graph_report(101, VOCABULARY).stale == ()

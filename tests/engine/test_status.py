@@ -11,7 +11,7 @@ def test_an_empty_lore_says_that_it_is_empty(lore: Lore, config: Config) -> None
     assert (status.version, status.location) == (VERSION, str(config.database))
     assert (status.namespace, status.model) == ("shared", "hash/words/384")
     assert (status.counts.memories, status.embedded, status.pending) == (0, 0, 0)
-    assert (status.meaning, status.trouble, status.last_write_at) == ("ready", "", None)
+    assert (status.embedding_state, status.error, status.last_write_at) == ("ready", "", None)
     assert status.size_bytes > 0
 
 
@@ -35,4 +35,4 @@ def test_a_status_counts_what_the_reader_sees(lore: Lore, clock: Clock) -> None:
 def test_asking_for_the_status_changes_nothing(lore: Lore) -> None:
     memory = lore.remember(Draft(content="walrus"))
     assert lore.status() == lore.status()
-    assert lore.look_at(memory.id).memory == memory
+    assert lore.read(memory.id, use=False).memory == memory

@@ -1,4 +1,4 @@
-"""suggest: what belongs together is proposed, once, to those who may see it; a no stays a no."""
+"""suggest: related memories are suggested once to readers who see both; a rejected pair stays rejected."""
 
 from dataclasses import replace
 
@@ -6,7 +6,8 @@ import pytest
 
 from lore import Draft, Lore, NotFound, Tie
 from lore.clock import Clock
-from lore.engine.background import Sweeping
+from lore.engine.background import Sweep
+from lore.engine.context import Context
 from lore.engine.suggest import Swept, sweep, sweepable
 from lore.model import Cause
 
@@ -22,7 +23,7 @@ def recommended(lore: Lore, id: str, limit: int = 10) -> list[str]:
     return [candidate.target for candidate in lore.recommend(id, limit)]
 
 
-def test_the_four_signals_are_told_and_weighed(lore: Lore, clock: Clock) -> None:
+def test_a_recommendation_has_four_weighted_signals(lore: Lore, clock: Clock) -> None:
     source = keep(lore, WALRUS)
     clock.sleep(days=30)
     target = keep(lore, ALIKE)
@@ -41,7 +42,7 @@ def test_the_four_signals_are_told_and_weighed(lore: Lore, clock: Clock) -> None
     assert candidate.score == pytest.approx(weighed)
 
 
-def test_what_is_linked_forgotten_or_out_of_sight_is_not_recommended(lore: Lore) -> None:
+def test_linked_forgotten_and_invisible_memories_are_not_recommended(lore: Lore) -> None:
     source, there, back, gone = (keep(lore, f"{WALRUS} {n}") for n in range(4))
     keep(lore.for_namespace("ada"), f"{WALRUS} private")
     lore.link([Tie(source=source, target=there), Tie(source=back, target=source)])
@@ -50,13 +51,13 @@ def test_what_is_linked_forgotten_or_out_of_sight_is_not_recommended(lore: Lore)
     assert recommended(lore, source) == [left]
 
 
-def test_a_memory_without_a_vector_is_compared_all_the_same(lore: Lore) -> None:
+def test_a_memory_without_a_vector_is_embedded_for_a_recommendation(lore: Lore) -> None:
     target = keep(lore, WALRUS)
     source = lore.remember(Draft(content=ALIKE)).id
     assert recommended(lore, source) == [target]
 
 
-def test_threshold_and_limit_are_kept(lore: Lore) -> None:
+def test_recommendations_respect_threshold_and_limit(lore: Lore) -> None:
     source = keep(lore, WALRUS)
     for number in range(4):
         keep(lore, f"{WALRUS} {number}")
@@ -65,15 +66,15 @@ def test_threshold_and_limit_are_kept(lore: Lore) -> None:
     assert recommended(strict, source) == []
 
 
-def test_recommending_leaves_no_trace(lore: Lore) -> None:
+def test_recommending_changes_nothing(lore: Lore) -> None:
     source, target = keep(lore, WALRUS), keep(lore, ALIKE)
     assert recommended(lore, source) == [target]
     assert lore.links([source]) == []
     assert len(lore.history(source)) == len(lore.history(target)) == 1
-    assert lore.look_at(target).memory.access_count == 0
+    assert lore.read(target, use=False).memory.access_count == 0
 
 
-def test_an_unknown_memory_is_named(lore: Lore) -> None:
+def test_an_unknown_memory_is_an_error_that_names_it(lore: Lore) -> None:
     with pytest.raises(NotFound, match="unknown memory nobody"):
         lore.recommend("nobody", 10)
 
@@ -82,39 +83,32 @@ def test_an_unknown_memory_is_named(lore: Lore) -> None:
 def swept_by(lore: Lore) -> Swept:
     """A sweep over all memories of a reader."""
     reader = lore.store.reader(lore.namespace)
-    return sweep(
-        sweepable(reader),
-        store=lore.store,
-        reader=reader,
-        sense=lore.sense,
-        namespace=lore.namespace,
-        cause=Cause(verb="sweep"),
-        now=lore.clock(),
-        tuning=lore.tuning,
-    )
+    cause = Cause(verb="sweep")
+    context = Context(store=lore.store, namespace=lore.namespace, cause=cause, now=lore.clock())
+    return sweep(sweepable(reader), context, embeddings=lore.embeddings, tuning=lore.tuning)
 
 
-def test_a_sweep_proposes_each_pair_once(lore: Lore) -> None:
+def test_a_sweep_suggests_each_pair_once(lore: Lore) -> None:
     pair = sorted([keep(lore, WALRUS), keep(lore, ALIKE)])
     keep(lore, "zebras graze quietly")
     swept = swept_by(lore)
     assert (swept.scanned, swept.suggested) == (3, 1)
-    [suggestion] = lore.suggestions(10)
+    [suggestion] = lore.suggestions(10).best
     assert [suggestion.source, suggestion.target] == pair
     assert swept_by(lore).suggested == 0
-    assert lore.count_suggestions() == 1
+    assert lore.suggestions(1).total == 1
 
 
 def test_an_accepted_suggestion_becomes_a_link(lore: Lore) -> None:
     one, other = keep(lore, WALRUS), keep(lore, ALIKE)
     swept_by(lore)
-    [suggestion] = lore.suggestions(10)
+    [suggestion] = lore.suggestions(10).best
     [reviewed] = lore.review([suggestion.id], accepted=True)
     [link] = lore.links([one])
     assert (reviewed.outcome, reviewed.link) == ("accepted", link.id)
     assert ({link.source, link.target}, link.kind, link.type) == ({one, other}, "associative", "references")
     assert lore.history(link.id)[0].cause.verb == "review"
-    assert lore.suggestions(10) == []
+    assert lore.suggestions(10).best == ()
     for accepted in (True, False):
         [again] = lore.review([suggestion.id], accepted)
         assert (again.outcome, again.why) == ("skipped", "already accepted")
@@ -123,27 +117,27 @@ def test_an_accepted_suggestion_becomes_a_link(lore: Lore) -> None:
 def test_a_rejected_suggestion_never_comes_back_but_may_still_be_accepted(lore: Lore, clock: Clock) -> None:
     keep(lore, WALRUS), keep(lore, ALIKE)
     swept_by(lore)
-    [suggestion] = lore.suggestions(10)
+    [suggestion] = lore.suggestions(10).best
     assert lore.review([suggestion.id], accepted=False)[0].outcome == "rejected"
     clock.sleep(days=40)
-    assert (swept_by(lore).suggested, lore.suggestions(10)) == (0, [])
+    assert (swept_by(lore).suggested, lore.suggestions(10).best) == (0, ())
     assert lore.review([suggestion.id], accepted=False)[0].why == "already rejected"
     assert lore.review([suggestion.id], accepted=True)[0].outcome == "accepted"
 
 
-def test_what_cannot_be_judged_is_skipped(lore: Lore) -> None:
+def test_unknown_reviewed_and_forgotten_suggestions_are_skipped(lore: Lore) -> None:
     one, _ = keep(lore, WALRUS), keep(lore, ALIKE)
     swept_by(lore)
-    [suggestion] = lore.suggestions(10)
+    [suggestion] = lore.suggestions(10).best
     lore.forget([one])
     assert [item.why for item in lore.review(["nobody", suggestion.id], accepted=True)] == [
         "unknown suggestion",
         "one of the two memories was forgotten",
     ]
-    assert lore.suggestions(10) == []
+    assert lore.suggestions(10).best == ()
 
 
-def test_what_nobody_judges_expires(lore: Lore, clock: Clock) -> None:
+def test_a_suggestion_without_a_review_expires(lore: Lore, clock: Clock) -> None:
     keep(lore, WALRUS), keep(lore, ALIKE)
     swept_by(lore)
     clock.sleep(days=31)
@@ -156,60 +150,60 @@ def test_a_sweep_respects_namespaces(lore: Lore) -> None:
     assert [swept_by(lore.for_namespace(name)).suggested for name in ("ada", "bob", "shared")] == [0, 0, 0]
     keep(lore, f"{WALRUS} shared")
     assert swept_by(lore.for_namespace("ada")).suggested == 1
-    assert lore.for_namespace("bob").suggestions(10) == []
+    assert lore.for_namespace("bob").suggestions(10).best == ()
 
 
-def test_a_sweep_leaves_alone_what_has_no_vector_yet(lore: Lore) -> None:
+def test_a_sweep_skips_memories_without_a_vector(lore: Lore) -> None:
     keep(lore, WALRUS)
     lore.remember(Draft(content=ALIKE))
-    assert (swept_by(lore).scanned, lore.count_suggestions()) == (1, 0)
+    assert (swept_by(lore).scanned, lore.suggestions(1).total) == (1, 0)
     lore.embed_pending()
     assert swept_by(lore).suggested == 1
 
 
 # --- sweeping in the background
-def sweeping(lore: Lore) -> Sweeping:
-    return Sweeping(lore.store, lore.sense, lore.namespace, lore.tuning, lore.clock)
+def sweep_of(lore: Lore) -> Sweep:
+    return Sweep(lore.store, lore.embeddings, lore.namespace, lore.tuning)
 
 
-def test_a_sweep_is_made_when_it_is_due_by_one_of_all_processes(lore: Lore, clock: Clock) -> None:
+def test_of_all_processes_one_sweeps_when_a_sweep_is_due(lore: Lore, clock: Clock) -> None:
     keep(lore, WALRUS), keep(lore, ALIKE)
-    sweeping(lore).step()
-    assert lore.count_suggestions() == 1
+    sweep_of(lore).step(lore.clock())
+    assert lore.suggestions(1).total == 1
     keep(lore, f"{WALRUS} later")
-    sweeping(lore).step()
-    assert lore.count_suggestions() == 1
+    sweep_of(lore).step(lore.clock())
+    assert lore.suggestions(1).total == 1
     clock.sleep(hours=12)
-    sweeping(lore).step()
-    assert lore.count_suggestions() == 3
+    sweep_of(lore).step(lore.clock())
+    assert lore.suggestions(1).total == 3
 
 
-def test_a_large_sweep_is_made_in_small_steps(lore: Lore) -> None:
+def test_a_large_sweep_runs_in_small_steps(lore: Lore) -> None:
     for number in range(25):
         keep(lore, f"{WALRUS} number{number}")
-    work = sweeping(lore)
-    work.step()
-    first = lore.count_suggestions()
-    work.step()
-    assert 0 < first < lore.count_suggestions()
+    work = sweep_of(lore)
+    work.step(lore.clock())
+    first = lore.suggestions(1).total
+    work.step(lore.clock())
+    assert 0 < first < lore.suggestions(1).total
 
 
-def test_a_sweep_that_was_broken_off_is_made_again_soon(lore: Lore, clock: Clock) -> None:
+def test_an_interrupted_sweep_starts_again_soon(lore: Lore, clock: Clock) -> None:
     for number in range(25):
         keep(lore, f"{WALRUS} number{number}")
-    sweeping(lore).step()
-    some = lore.count_suggestions()
+    sweep_of(lore).step(lore.clock())
+    some = lore.suggestions(1).total
     clock.sleep(minutes=11)
-    work = sweeping(lore)
-    work.step()
-    work.step()
-    assert lore.count_suggestions() > some
+    work = sweep_of(lore)
+    work.step(lore.clock())
+    work.step(lore.clock())
+    assert lore.suggestions(1).total > some
 
 
 def test_sweeps_can_be_turned_off(lore: Lore) -> None:
     keep(lore, WALRUS), keep(lore, ALIKE)
-    sweeping(replace(lore, tuning=replace(lore.tuning, suggest_interval_hours=0.0))).step()
-    assert lore.count_suggestions() == 0
+    sweep_of(replace(lore, tuning=replace(lore.tuning, suggest_interval_hours=0.0))).step(lore.clock())
+    assert lore.suggestions(1).total == 0
 
 
 def test_each_namespace_in_use_is_swept(lore: Lore) -> None:
@@ -217,17 +211,17 @@ def test_each_namespace_in_use_is_swept(lore: Lore) -> None:
     for reader in (lore, other):
         keep(reader, WALRUS), keep(reader, ALIKE)
     lore.background.sweep_on()
-    assert (lore.count_suggestions(), other.count_suggestions()) == (1, 1)
+    assert (lore.suggestions(1).total, other.suggestions(1).total) == (1, 1)
     lore.background.sweep_also("other", lore.tuning)
     lore.background.sweep_on()
-    assert other.count_suggestions() > 1
+    assert other.suggestions(1).total > 1
 
 
-def test_a_namespace_that_is_named_again_goes_on_with_its_sweep(lore: Lore) -> None:
+def test_adding_a_namespace_again_continues_its_sweep(lore: Lore) -> None:
     for number in range(25):
         keep(lore, f"{WALRUS} number{number}")
     lore.background.sweep_on()
-    first = lore.count_suggestions()
+    first = lore.suggestions(1).total
     lore.background.sweep_also(lore.namespace, lore.tuning)
     lore.background.sweep_on()
-    assert 0 < first < lore.count_suggestions()
+    assert 0 < first < lore.suggestions(1).total

@@ -21,8 +21,8 @@ def test_what_was_superseded_is_found_only_in_the_history(lore: Lore, clock: Clo
     assert (told.superseded_by, told.superseded_at) == (new, clock())
     assert found(lore, "gate") == {new}
     assert found(lore, "gate", history=True) == {old, new}
-    assert lore.look_at(old).memory.superseded_by == new
-    [link] = lore.store.reader("shared").all_links(old)
+    assert lore.read(old, use=False).memory.superseded_by == new
+    [link] = lore.store.reader("shared").links([old], ended=True)
     assert (link.kind, link.source, link.target, link.reason) == ("supersedes", new, old, "painted")
     assert lore.history(old)[-1].cause.verb == "supersede"
 
@@ -31,7 +31,7 @@ def test_the_newer_one_takes_over_what_hangs_below(lore: Lore) -> None:
     old, new = keep(lore, "the gate is green"), keep(lore, "the gate is blue now")
     child = keep(lore, "the hinge is of brass", old)
     lore.supersede(old, new)
-    assert lore.look_at(child).parent == new
+    assert lore.read(child, use=False).parent == new
 
 
 def test_doing_it_again_changes_nothing(lore: Lore, clock: Clock) -> None:
@@ -55,7 +55,7 @@ def test_what_cannot_take_the_place_is_refused_and_nothing_changes(lore: Lore) -
         lore.for_namespace("ada").supersede(old, hers)
     with pytest.raises(NotFound, match="unknown memory nothing"):
         lore.supersede(old, "nothing")
-    assert lore.look_at(old).memory.superseded_by is None
+    assert lore.read(old, use=False).memory.superseded_by is None
     lore.supersede(old, new)
     with pytest.raises(Invalid, match=f"already replaced by {new}; replace that one"):
         lore.supersede(old, newest)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from lore.clock import Clock
-from lore.llm.calling import Waiting
+from lore.llm import Waiting
 from tests.llm.serving import Server, misbehaving
 
 COLOUR = {

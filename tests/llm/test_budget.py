@@ -8,9 +8,9 @@ from functools import partial
 import pytest
 
 from lore.clock import Clock
+from lore.llm import Calling, Waiting
 from lore.llm.base import NoAnswer, OverBudget, Price, Prompt, Reply, Unreachable
 from lore.llm.budget import PRICES, Budget, Ledger, Limits, MemoryLedger, Spent, estimate, price_of
-from lore.llm.calling import Calling, Waiting
 from lore.llm.scripted import ScriptedModel
 
 QUESTION = Prompt(system="s" * 400, text="t" * 400, max_tokens=300)  # 200 tokens in, 300 out: 500 at most

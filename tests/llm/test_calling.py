@@ -6,10 +6,9 @@ from threading import Barrier, Lock
 import pytest
 
 from lore.clock import Clock
-from lore.llm import language_model
+from lore.llm import RETRIES, Calling, Waiting, language_model
 from lore.llm.base import LanguageModel, NoAnswer, Nonsense, Prompt, Refused, Reply, Settings, Unreachable
 from lore.llm.budget import Budget, Limits, MemoryLedger
-from lore.llm.calling import RETRIES, Calling, Waiting
 from lore.llm.scripted import ScriptedModel
 from tests.llm.conftest import COLOUR
 from tests.llm.serving import Server

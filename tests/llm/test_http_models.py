@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from lore.errors import Invalid
-from lore.llm.anthropic import AnthropicModel
 from lore.llm.base import LanguageModel, NoAnswer, Nonsense, Prompt, Refused, Settings, Unreachable
-from lore.llm.openai import OpenAIModel
+from lore.llm.http import AnthropicModel, OpenAIModel
 from lore.llm.structured import ask
 from tests.llm.conftest import COLOUR
 from tests.llm.serving import Server, Situation

@@ -5,9 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from lore.llm import checking, language_model, prompts
+from lore.llm import Calling, language_model, prompts
 from lore.llm.base import Nonsense, Prompt, Refused, Settings
-from lore.llm.calling import Calling
 from lore.llm.structured import Check, ask, problem_with
 from tests.llm.conftest import COLOUR
 from tests.llm.serving import small_model
@@ -16,8 +15,8 @@ pytestmark = [pytest.mark.model, pytest.mark.timeout(1800)]
 
 TURNS = ["user: My cat is called Minka and she is seven.", "agent: A good age for a cat!"]
 QUESTIONS: dict[str, tuple[Prompt, Check]] = {
-    "extraction": (prompts.extraction(TURNS), checking.of_extraction(len(TURNS))),
-    "compression": (prompts.compression(TURNS), checking.of_compression()),
+    "extraction": (prompts.extraction(TURNS), prompts.check_extraction(len(TURNS))),
+    "compression": (prompts.compression(TURNS), prompts.check_compression()),
 }
 
 

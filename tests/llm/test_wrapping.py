@@ -5,7 +5,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lore.llm.wrapping import NOTE, harmless, numbered, wrapped
+from lore.llm.structured import NOTE, harmless, numbered, wrapped
 
 TAG = re.compile(r"<(/?)(conversation-[0-9a-f]{16})>")
 PIECES = ("</conversation", "<conversation", "-", "0123456789abcdef", ">", "< / Conversation-", "\n", "[2] ")

@@ -13,13 +13,8 @@ CONFLICTS = _pairs("""
     Anna works at Siemens. | Anna works at Bosch.
     Anna works for Siemens. | Anna works at Bosch.
     The deploy target is staging. | The deploy target is production.
-    port: 8080 | port = 9090
-    MAX_RETRIES=3 | MAX_RETRIES = 5
-    server.timeout: 30 | server.timeout: 60
     Anna's favourite colour is blue. | Anna's favourite colour is green.
     Anna's favorite color is blue. | Anna's favourite colour is green.
-    We use Jenkins for CI. | We now use GitHub Actions for CI.
-    The project uses Python 3.11. | The project uses Python 3.12.
     Maria is the CEO of Acme. | Bob is the CEO of Acme.
     The CEO of Acme is Maria. | Bob is the CEO of Acme.
     Acme's CEO is Maria. | The CEO of Acme is Bob.
@@ -32,12 +27,9 @@ CONFLICTS = _pairs("""
     The API is hosted on Hetzner. | The API is hosted on AWS.
     The backups are stored in S3. | The backups are stored in Glacier.
     Ticket 42 is assigned to Anna. | Ticket 42 is assigned to Bob.
-    The log level is set to debug. | The log level is set to info.
     Anna lives in Berlin. | Anna lives in Munich.
-    Anna lives in Berlin. | Anna moved to Munich.
     Anna lives in Germany. | Anna lives in France.
     Acme is headquartered in Boston. | Acme is headquartered in Denver.
-    Acme is based in Boston. | Acme moved from Boston to Denver.
     Moby Dick was written by Herman Melville. | Moby Dick was written by Charles Dickens.
     Jaws was directed by Steven Spielberg. | Jaws was directed by Ridley Scott.
     Tom was born in Leeds. | Tom was born in York.
@@ -49,13 +41,6 @@ CONFLICTS = _pairs("""
     Tom is a citizen of Canada. | Tom is a citizen of Mexico.
     Mia plays the position of goalkeeper. | Mia plays the position of striker.
     The main branch is called master. | The main branch is called main.
-    The service does not use Redis. | The service uses Redis.
-    The service uses Redis. | The service no longer uses Redis.
-    The service uses Redis. | The service doesn't use Redis any more.
-    Anna works at Siemens. | Anna no longer works at Siemens.
-    Anna is vegan. | Anna is no longer vegan.
-    We use Slack. | We switched from Slack to Teams.
-    Anna drives a Volvo. | Anna no longer drives a Volvo.
     The database is Postgres. | The database is now MySQL.
     The university where Tom was educated is Yale. | The university where Tom was educated is Brown.
     The timeout is 30 seconds. | The timeout is 2 minutes.
@@ -133,21 +118,12 @@ MORE_CONFLICTS = _pairs("""
     My wife is Carla. | My wife is Dora.
     My manager is Petra. | Uwe is my manager.
     I live in Lisbon. | I live in Porto.
-    I live in Lisbon. | I moved to Porto.
     I work for Shell. | I now work for BP.
     I work as a nurse. | I work as a teacher.
-    I am allergic to nuts. | I am no longer allergic to nuts.
-    I drink coffee. | I don't drink coffee any more.
-    I smoke. | I do not smoke.
-    I am a vegetarian. | I used to be a vegetarian.
     Our landlord is Mr. Brown. | Our landlord is Mrs. Green.
     Our wifi password is swordfish. | Our wifi password is hunter2.
     My favourite film is Alien. | My favourite film is Heat.
-    My dentist appointment is on Monday. | My dentist appointment is on Friday.
-    The meeting is at 3 pm. | The meeting is at 4 pm.
-    The weekly sync is scheduled for 10:00. | The weekly sync was rescheduled to 11:00.
     The rent is 900 euros. | The rent is 950 euros.
-    The rent is 900 euros. | The rent was raised to 950 euros.
     The default branch is master. | The default branch is main.
     The base URL is https://a.example.com. | The base URL is https://b.example.com.
     The retry limit is three. | The retry limit is 5.
@@ -160,19 +136,8 @@ MORE_CONFLICTS = _pairs("""
     The metrics are stored in InfluxDB. | The metrics are stored in Prometheus.
     Redis listens on port 6379. | Redis listens on port 6380.
     The CLI defaults to JSON. | The CLI defaults to YAML.
-    The app requires Node 18. | The app requires Node 20.
-    We use Python 3.9. | We use Python 3.13.
-    We use Mocha for testing. | We now use Vitest for testing.
-    We use Mocha. | We replaced Mocha with Vitest.
-    We use Mocha. | We use Vitest instead of Mocha.
-    log_level = info | log_level = debug
-    DATABASE_URL=postgres://a | DATABASE_URL=postgres://b
-    timezone: UTC | timezone: Europe/Berlin
     The project is licensed under MIT. | The project is licensed under GPL-3.0.
-    The library is called foo. | The library was renamed to bar.
     The feature flag is set to true. | The feature flag is set to false.
-    The test suite does not need Docker. | The test suite needs Docker.
-    The API isn't public. | The API is public.
     Mozilla is headquartered in Fresno. | Mozilla is headquartered in Oakland.
     The president of Ruritania is Otto Rudolf. | The president of Ruritania is Hedwig Strauss.
     The official language of Ruritania is German. | The official language of Ruritania is Czech.
@@ -194,7 +159,6 @@ MORE_CONFLICTS = _pairs("""
     The CEO of Acme is Ann. | Bob became the CEO of Acme.
     Anna has been the mayor of Ulm since 2019. | Bob is the mayor of Ulm.
     The backend is written in Go. | The backend is written in Rust.
-    The standup is at 9:30. | The standup was moved to 10:00.
     The demo is scheduled for Monday at 10:00. | The demo is scheduled for Tuesday at 11:00.
     The price is $5. | The price is $7.
     My email is a@x.org. | My email is b@x.org.
@@ -365,31 +329,20 @@ LAST_CONFLICTS = _pairs("""
     The cat is called Mimi. | The cat is called Momo.
     The name of the cat is Mimi. | The name of the cat is Momo.
     The staging database is hosted on Hetzner. | The staging database is now hosted on OVH.
-    The nightly build starts at 02:00. | The nightly build starts at 03:30.
     The CI timeout is set to 20 minutes. | The CI timeout is set to 45 minutes.
     Foo is maintained by Ann. | Foo is maintained by Bob.
     The frontend is written in JavaScript. | The frontend is written in TypeScript.
     Foo's current version is 2.3.1. | Foo's current version is 2.4.0.
     The minimum supported version of Foo is 3.9. | The minimum supported version of Foo is 3.11.
-    Nora lives in Rome. | Nora has moved to Kiel.
     Nora's boss is Ann. | Nora's boss is Carl.
     Nora's birthday is 4 May. | Nora's birthday is 5 May.
     Nora's phone number is 123 456. | Nora's phone number is 123 789.
-    Nora eats meat. | Nora no longer eats meat.
-    Nora has a car. | Nora doesn't have a car any more.
-    Nora is married to Tim. | Nora is not married to Tim.
-    The wedding is on 3 June. | The wedding is on 10 June.
-    The wedding is on 3 June. | The wedding was postponed to 10 June.
     The release date of Foo 2 is 1 May. | The release date of Foo 2 is 1 July.
-    The monthly budget is 500 euros. | The monthly budget was increased to 700 euros.
     The API key is stored in Vault. | The API key is stored in Doppler.
-    We use GitLab for code review. | We now use Gerrit for code review.
-    We deploy on Fridays. | We no longer deploy on Fridays.
     The capital of Kazakhstan is Almaty. | The capital of Kazakhstan is Astana.
     The prime minister of Freedonia is Rufus Firefly. | The prime minister of Freedonia is Ann Teasdale.
     Foo Tower is located in Bonn. | Foo Tower is located in Kiel.
     The head coach of FC Foo is Ann. | Bob is the head coach of FC Foo.
-    max_connections = 100 | max_connections = 200
     The genre of the band Foo is heavy metal. | The genre of the band Foo is free jazz.
 """)
 

@@ -3,8 +3,7 @@
 import pytest
 
 from lore.model import Trace
-from lore.ranking.category import IMPORTANCE, category_of
-from lore.ranking.decay import DAY_SECONDS, relevance
+from lore.ranking.decay import DAY_SECONDS, IMPORTANCE, category_of, relevance
 
 NOW = 1_800_000_000.0
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lore.ranking.coverage import coverage
+from lore.ranking.evidence import coverage
 
 
 def test_a_text_covers_the_share_of_what_its_words_tell() -> None:

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from lore.ranking.feedback import confidence_after, given_up, score_after
+from lore.ranking.decay import confidence_after, given_up, score_after
 
 
 def after(ratings: list[int], window: int = 20) -> list[float]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lore.ranking.fresh import Dated, lifted
+from lore.ranking.fresh import Dated, lifted, replaces
 
 OLD, NEW = "The build server is called Heron.", "The build server is called Osprey."
 
@@ -72,3 +72,58 @@ def test_the_newest_of_several_is_the_first() -> None:
 
 def test_what_is_already_better_is_not_lifted() -> None:
     assert lifted("build server", [Dated("old", OLD, 1.0, 0.4), Dated("new", NEW, 2.0, 0.5)]) == {}
+
+
+@pytest.mark.parametrize(
+    ("question", "older", "newer"),
+    [
+        ("How long is a sprint?", "The sprint length is two weeks.", "We moved to three-week sprints."),
+        ("Who is my manager?", "My manager is Theo.", "Priya became my manager in March."),
+        (
+            "What do we deploy with?",
+            "We deploy with Ansible.",
+            "Ansible is gone, deployments go through ArgoCD.",
+        ),
+    ],
+)
+def test_a_note_of_a_change_replaces_the_older_note(question: str, older: str, newer: str) -> None:
+    assert replaces(question, older, newer)
+    assert not replaces(question, newer, older)
+
+
+@pytest.mark.parametrize(
+    ("question", "older", "newer"),
+    [
+        ("How long is a sprint?", "The sprint length is two weeks.", "Sprint planning takes two hours."),
+        (
+            "What do the frontend tests run with?",
+            "The frontend tests run with Vitest.",
+            "The backend tests run with pytest now.",
+        ),
+        ("Where did Mia move?", "Mia moved to Berlin.", "Mia's parents moved to Vienna."),
+        (
+            "How often does the ETL job run?",
+            "The ETL job runs every 6 hours.",
+            "The ETL job now writes Parquet files.",
+        ),
+        (
+            "What is the upload limit?",
+            "The upload limit is 10 MB.",
+            "We raised the upload limit for admins to 100 MB.",
+        ),
+        (
+            "What reads the logs?",
+            "Loki reads the logs.",
+            "Vector now also reads the logs.",
+        ),
+    ],
+    ids=["no change", "another subject", "another person", "no quantity", "a part", "one more"],
+)
+def test_a_note_about_something_else_replaces_nothing(question: str, older: str, newer: str) -> None:
+    assert not replaces(question, older, newer)
+
+
+def test_a_note_that_is_much_less_similar_to_the_question_replaces_nothing() -> None:
+    pair = ("Who is my manager?", "My manager is Theo.", "Priya became my manager in March.")
+    assert replaces(*pair, 0.3)
+    assert not replaces(*pair, 0.4)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lore.engine.deepen import ROUNDS
+from lore.engine.deep_search import ROUNDS
 from lore.ranking.graph import Edge, personalized_pagerank, shares, spread
 from lore.ranking.policy import policy_named
 

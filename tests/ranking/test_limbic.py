@@ -4,9 +4,10 @@ import pytest
 
 from lore.ranking.fuse import reciprocal_rank
 from lore.ranking.limbic import (
+    QuestionPhrases,
     Scoring,
     blended,
-    company,
+    cooccurrence,
     dampening,
     importance,
     strategy_for,
@@ -60,16 +61,16 @@ def test_where_nothing_was_ever_used_nothing_is_important() -> None:
 
 
 def test_company_counts_on_a_logarithmic_scale_and_fades() -> None:
-    assert company([(10, 0)]) == pytest.approx(3.4594, abs=5e-5)
-    assert company([(10, 1e9)]) == pytest.approx(0.3459, abs=5e-5)
-    assert company([]) == 0.0
+    assert cooccurrence([(10, 0)]) == pytest.approx(3.4594, abs=5e-5)
+    assert cooccurrence([(10, 1e9)]) == pytest.approx(0.3459, abs=5e-5)
+    assert cooccurrence([]) == 0.0
 
 
 @pytest.mark.parametrize(
     ("distance", "scoring", "expected"),
     [
-        (0.1234, Scoring(importance=0.8512, temporal=0.9923, company=1.2341), 1.2554),
-        (0.3591, Scoring(importance=0.6234, temporal=0.8756, company=0.5123), 0.7399),
+        (0.1234, Scoring(importance=0.8512, temporal=0.9923, cooccurrence=1.2341), 1.2554),
+        (0.3591, Scoring(importance=0.6234, temporal=0.8756, cooccurrence=0.5123), 0.7399),
     ],
 )
 def test_the_limbic_score_is_the_documented_formula(
@@ -104,7 +105,8 @@ def test_what_only_words_found_lies_between_a_fifth_and_four_fifths() -> None:
     ],
 )
 def test_the_question_chooses_the_strategy(question: str, limit: int, strategy: str) -> None:
-    assert strategy_for(question, limit) == strategy
+    phrases = QuestionPhrases(factual=("qué es",), comparing=("diferencia",), narrative=("explícame",))
+    assert strategy_for(question, limit, phrases) == strategy
 
 
 def test_strategies_blend_likeness_with_the_spread_out_limbic_score() -> None:
@@ -116,13 +118,9 @@ def test_strategies_blend_likeness_with_the_spread_out_limbic_score() -> None:
 
 
 def test_what_is_set_aside_or_mostly_metadata_is_dampened() -> None:
-    assert [dampening(status, []) for status in ("activo", "pausado", "completado", "archivado", "new")] == [
-        1.0,
-        0.85,
-        0.7,
-        0.5,
-        1.0,
-    ]
-    assert dampening("activo", ["metadata", "metadata", "generic"]) == 0.7
-    assert dampening("activo", ["metadata", "generic"]) == 1.0
-    assert dampening("archivado", ["metadata"]) == pytest.approx(0.35)
+    factors = {"paused": 0.85, "archived": 0.5}
+    statuses = ("active", "paused", "archived")
+    assert [dampening(status, [], factors) for status in statuses] == [1.0, 0.85, 0.5]
+    assert dampening("active", ["metadata", "metadata", "generic"], factors) == 0.7
+    assert dampening("active", ["metadata", "generic"], factors) == 1.0
+    assert dampening("archived", ["metadata"], factors) == pytest.approx(0.35)

@@ -4,7 +4,7 @@ import pytest
 
 from lore.ranking.confidence import Support, confidence
 from lore.ranking.excerpt import excerpt
-from lore.ranking.relate import told_apart
+from lore.ranking.relate import differ_in_detail
 from lore.ranking.repeats import Statement, asks_again, repeats
 
 
@@ -41,7 +41,7 @@ def test_a_german_noun_is_no_unknown_name() -> None:
     ],
 )
 def test_a_negation_tells_texts_apart(one: str, other: str) -> None:
-    assert told_apart(one, other)
+    assert differ_in_detail(one, other)
 
 
 def test_a_memory_without_spaces_replaces_the_turn_that_says_the_same() -> None:

@@ -5,7 +5,7 @@ import numpy.typing as npt
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lore.ranking.pairs import FEW, close_pairs
+from lore.ranking.cluster import FEW, close_pairs
 from lore.vectors import Vectors
 
 

@@ -4,10 +4,10 @@ import pytest
 
 from lore.ranking.relate import (
     closeness_in_time,
+    differ_in_detail,
     relatedness,
     shared_names,
     shared_words,
-    told_apart,
     twinness,
 )
 
@@ -66,8 +66,8 @@ def test_with_half_the_words_nothing_is_a_twin() -> None:
     ],
 )
 def test_a_number_a_name_or_a_not_tells_texts_apart(one: str, other: str) -> None:
-    assert told_apart(one, other)
-    assert told_apart(other, one)
+    assert differ_in_detail(one, other)
+    assert differ_in_detail(other, one)
 
 
 @pytest.mark.parametrize(
@@ -80,4 +80,4 @@ def test_a_number_a_name_or_a_not_tells_texts_apart(one: str, other: str) -> Non
     ],
 )
 def test_other_words_and_more_names_do_not(one: str, other: str) -> None:
-    assert not told_apart(one, other)
+    assert not differ_in_detail(one, other)

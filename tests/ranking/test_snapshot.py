@@ -1,6 +1,6 @@
 """Which observations stand for an entity."""
 
-from lore.ranking.snapshot import room_for, snapshot_of
+from lore.ranking.limbic import room_for, snapshot_of
 
 
 def test_the_room_is_what_the_header_leaves() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lore.ranking.speaker import NEARLY, names_speaker
+from lore.ranking.evidence import NEARLY, names_speaker
 
 
 @pytest.mark.parametrize(

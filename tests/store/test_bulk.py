@@ -1,7 +1,6 @@
 """Many at once: what is put in one call is kept as if it had been put one after the other."""
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -9,9 +8,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from lore.errors import Invalid, LoreError, NotFound
-from lore.model import SHARED, Cause, Filter, Link, LinkKind, Memory
-from lore.store import BACKENDS, Store, Writer
-from lore.store.bulk import MOST_ROWS
+from lore.model import SHARED, Cause, Entry, Filter, Link, LinkKind, Memory
+from lore.store import Reader, Store, Writer, open_store
+from lore.store.sqlite.sql import MOST_ROWS
+from lore.store.values import COUNT, EVERY, JournalFilter
 
 NOW = 1_800_000_000.0
 CAUSE = Cause(verb="test")
@@ -19,13 +19,6 @@ MANY = 2 * MOST_ROWS + 7
 NAMES = "abcd"
 KINDS: tuple[LinkKind, ...] = ("hierarchical", "temporal")
 TREE: tuple[LinkKind, bool, bool] = ("hierarchical", True, True)
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    store = BACKENDS["sqlite"](tmp_path / "memory.db")
-    yield store
-    store.close()
 
 
 def memory(id: str, **fields: Any) -> Memory:
@@ -44,6 +37,10 @@ def below(parent: str, child: str) -> Link:
     )
 
 
+def history(reader: Reader, id: str) -> list[Entry]:
+    return reader.journal(JournalFilter(id=id), EVERY)
+
+
 def put(store: Store, memories: list[Memory], namespace: str = SHARED) -> list[Memory]:
     with store.transaction(namespace, CAUSE, NOW) as writer:
         return writer.put(memories)
@@ -55,9 +52,9 @@ def test_many_new_memories_are_kept_in_their_order(store: Store) -> None:
     reader = store.reader(SHARED)
     assert [one.id for one in kept] == ids == [one.id for one in sorted(kept, key=lambda one: one.alias)]
     assert reader.get(ids) == {one.id: one for one in kept}
-    assert set(reader.matching(["about"], 2 * MANY, Filter())) == set(ids)
-    assert [len(reader.history(id)) for id in ids] == [1] * MANY
-    assert store.pending("any/model/4") == MANY
+    assert set(reader.matching(["about"], 2 * MANY, Filter()).strengths) == set(ids)
+    assert [len(history(reader, id)) for id in ids] == [1] * MANY
+    assert store.reader(SHARED).pending("any/model/4", 10 * MANY) == MANY
     assert all(finding.passed for finding in store.check())
 
 
@@ -80,21 +77,21 @@ def test_new_and_known_memories_may_come_together(store: Store) -> None:
     put(store, [memory("b")])
     kept = put(store, [memory("a"), memory("b", content="changed"), memory("c")])
     assert [(one.id, one.content) for one in kept] == [("a", "about a"), ("b", "changed"), ("c", "about c")]
-    assert [len(store.reader(SHARED).history(id)) for id in "abc"] == [1, 2, 1]
+    assert [len(history(store.reader(SHARED), id)) for id in "abc"] == [1, 2, 1]
 
 
 def test_one_id_of_another_namespace_refuses_all(store: Store) -> None:
     put(store, [memory("theirs", namespace="other")], "other")
     with pytest.raises(NotFound, match="theirs"):
         put(store, [*(memory(f"m{number}") for number in range(MANY)), memory("theirs")])
-    assert store.reader(SHARED).count(Filter()) == 0
+    assert store.reader(SHARED).traces(Filter(), COUNT).total == 0
 
 
 @pytest.mark.parametrize("ids", [["a", "b", "a"], ["a", "ä"]])
 def test_a_new_memory_needs_an_id_of_its_own_that_can_be_asked_for(ids: list[str], store: Store) -> None:
     with pytest.raises(Invalid, match="id of its own"):
         put(store, [memory(id) for id in ids])
-    assert store.reader(SHARED).count(Filter()) == 0
+    assert store.reader(SHARED).traces(Filter(), COUNT).total == 0
 
 
 def test_many_children_hang_one_below_their_parent(store: Store) -> None:
@@ -106,8 +103,8 @@ def test_many_children_hang_one_below_their_parent(store: Store) -> None:
     reader = store.reader(SHARED)
     assert {one.depth for one in reader.get(ids).values()} == {2}
     assert [link.target for link in sorted(kept, key=lambda link: link.alias)] == ids
-    assert reader.get_links([link.id for link in kept]) == {link.id: link for link in kept}
-    assert [len(reader.history(link.id)) for link in kept] == [1] * MANY
+    assert sorted(reader.links(ids=[link.id for link in kept]), key=lambda link: link.alias) == kept
+    assert [len(history(reader, link.id)) for link in kept] == [1] * MANY
     assert all(finding.passed for finding in store.check())
 
 
@@ -120,8 +117,8 @@ def outcome(store: Store, write: Callable[[Writer], object]) -> list[object]:
     except LoreError as error:
         refused = f"{type(error).__name__}: {error}"
     reader = store.reader(SHARED)
-    links = [link for name in NAMES for link in reader.all_links(name)]
-    return [refused, reader.get(NAMES), links, [len(reader.history(link.id)) for link in links]]
+    links = [link for name in NAMES for link in reader.links([name], ended=True)]
+    return [refused, reader.get(NAMES), links, [len(history(reader, link.id)) for link in links]]
 
 
 @given(
@@ -167,7 +164,7 @@ def test_links_that_come_together_end_as_if_each_had_come_alone(
     ]
     ends = []
     for together in (True, False):
-        store = BACKENDS["sqlite"](tmp_path_factory.mktemp("links") / "memory.db")
+        store = open_store(tmp_path_factory.mktemp("links") / "memory.db")
         put(store, [memory(name) for name in NAMES])
 
         def write(writer: Writer, together: bool = together) -> None:

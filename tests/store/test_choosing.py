@@ -1,24 +1,16 @@
 """What every store promises about choosing: by category, by level of the tree, and in which order."""
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from lore.model import SHARED, Cause, Filter, Link, Memory, Order
-from lore.ranking.category import IMPORTANCE, category_of
-from lore.store import BACKENDS, Store
+from lore.ranking.decay import IMPORTANCE, category_of
+from lore.store import Page, Store
+from lore.store.values import COUNT
 
 NOW = 1_800_000_000.0
 CAUSE = Cause(verb="test")
-
-
-@pytest.fixture(params=BACKENDS)
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    opened = BACKENDS[request.param](tmp_path / "memory.db")
-    yield opened
-    opened.close()
 
 
 def keep(store: Store, id: str, below: str = "", namespace: str = SHARED, **fields: Any) -> None:
@@ -38,7 +30,7 @@ def keep(store: Store, id: str, below: str = "", namespace: str = SHARED, **fiel
 
 
 def chosen(store: Store, where: Filter, order: Order = "newest", limit: int = 50) -> list[str]:
-    return [memory.id for memory in store.reader(SHARED).select(where, limit, order)]
+    return [memory.id for memory in store.reader(SHARED).select(where, Page(limit=limit, order=order))]
 
 
 def test_every_category_holds_exactly_the_memories_that_count_as_it(store: Store) -> None:
@@ -51,7 +43,7 @@ def test_every_category_holds_exactly_the_memories_that_count_as_it(store: Store
         where = Filter(categories=frozenset({category}))
         right = {f"{kind}/{type}" for kind in kinds for type in types if category_of(type, kind) == category}
         assert set(chosen(store, where, limit=200)) == right
-        assert store.reader(SHARED).count(where) == len(right) > 0
+        assert store.reader(SHARED).traces(where, COUNT).total == len(right) > 0
 
 
 @pytest.fixture

@@ -13,9 +13,10 @@ import apsw
 import pytest
 
 from lore.errors import Unavailable
-from lore.store import opening
-from lore.store.connections import LARGE_LOG_BYTES, LOG_BYTES
-from lore.store.sqlite import SqliteStore
+from lore.store.sqlite import opening
+from lore.store.sqlite.connections import LARGE_LOG_BYTES, LOG_BYTES
+from lore.store.sqlite.store import SqliteStore
+from lore.store.values import Use
 from tests.store.test_sqlite import WRITER, failed_checks, ids_in, keep
 
 LONG_AGO = 1_700_000_000
@@ -132,8 +133,8 @@ def test_acknowledged_changes_that_a_damaged_log_has_lost_are_missed(
         for number in range(ROWS):
             keep(store, f"n{number}")
     with closing(SqliteStore(left)) as store:  # new changes do not hide it
-        [warning] = store.warnings()
-        assert f"(journal {ROWS + 2 - missing} to {ROWS + 1}, {missing} in all)" in warning
+        [warning] = store.report().warnings
+        assert f"(journal {ROWS + 2 - missing} to {ROWS + 1}, {missing} in all)" in warning.detail
         Path(f"{left}.mark").unlink()
         assert failed_checks(store) == set()
         keep(store, "last")
@@ -178,10 +179,10 @@ def test_a_log_that_a_long_reader_keeps_is_reported_and_folded_when_it_has_ended
             writer.execute("CREATE TABLE large (data BLOB)")
             writer.execute("INSERT INTO large VALUES (zeroblob(?))", (LARGE_LOG_BYTES,))
         assert failed_checks(store) == {"log"}
-        [warning] = store.warnings()
-        assert "kept by a program that reads the database without an end" in warning
+        [warning] = store.report().warnings
+        assert "kept by a program that reads the database without an end" in warning.detail
         reader.close()
-        store.fold_log()
+        store.touch(Use(ids=("a",)), 1.0)
         assert store._connections.log_bytes() <= LOG_BYTES
         assert failed_checks(store) == set()
 

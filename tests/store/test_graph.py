@@ -1,38 +1,40 @@
-"""What a store promises for the graph: numbers, pieces of text, vectors, meetings."""
-
-from collections.abc import Iterator
-from pathlib import Path
+"""What a store promises for the graph: aliases, pieces of text, vectors, pairs shown together."""
 
 import numpy as np
 import pytest
 
 from lore.model import SHARED, Filter
-from lore.store import BACKENDS, Store
-from lore.store.base import Meeting
-from tests.store.test_contract import EAST, MODEL, NORTH, NOW, keep, link, memory, one, place, shared
+from lore.store import Store
+from lore.store.values import Cooccurrence
+from tests.store.test_contract import (
+    EAST,
+    MODEL,
+    NORTH,
+    NOW,
+    keep,
+    link,
+    memory,
+    one,
+    place,
+    shared,
+    touch,
+)
 
 
-@pytest.fixture(params=BACKENDS)
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    opened = BACKENDS[request.param](tmp_path / "memory.db")
-    yield opened
-    opened.close()
-
-
-def test_numbers_lead_to_ids_of_memories_and_links_in_sight(store: Store) -> None:
+def test_aliases_lead_to_ids_of_memories_and_links_in_sight(store: Store) -> None:
     keep(store, memory("a"), memory("b"), link("a", "b"))
     keep(store, memory("hers", namespace="ada"), namespace="ada")
     a, hers = one(store, "a").alias, store.reader("ada").get(["hers"])["hers"].alias
-    assert shared(store).ids_of("memory", [a, hers, 99]) == {a: "a"}
-    assert store.reader("ada").ids_of("memory", [hers]) == {hers: "hers"}
+    assert shared(store).resolve([a, hers, 99], 1) == {a: ["a"], hers: [], 99: []}
+    assert store.reader("ada").resolve([hers], 1) == {hers: ["hers"]}
     [tie] = shared(store).links(["a"])
-    assert shared(store).ids_of("link", [tie.alias, 99]) == {tie.alias: "a-b"}
+    assert shared(store).resolve([tie.alias, 99], 1, "link") == {tie.alias: ["a-b"], 99: []}
 
 
-def test_links_with_an_end_out_of_sight_have_no_number(store: Store) -> None:
+def test_links_with_an_end_out_of_sight_have_no_alias(store: Store) -> None:
     keep(store, memory("a"), memory("hers", namespace="ada"), link("a", "hers"), namespace="ada")
     [tie] = store.reader("ada").links(["a"])
-    assert shared(store).ids_of("link", [tie.alias]) == {}
+    assert shared(store).resolve([tie.alias], 1, "link") == {tie.alias: []}
 
 
 @pytest.mark.parametrize(
@@ -85,22 +87,22 @@ def test_vectors_of_the_model_are_given_as_they_were_kept(store: Store) -> None:
     assert np.allclose(found["a"], EAST)
 
 
-def test_those_shown_together_have_met(store: Store) -> None:
+def test_memories_shown_together_are_counted_as_pairs(store: Store) -> None:
     keep(store, memory("a"), memory("b"), memory("c"))
-    store.touch(["b", "a"], {}, NOW, together=True)
-    store.touch(["a", "b", "c"], {}, NOW + 5, together=True)
-    store.touch(["a", "c"], {}, NOW + 9)
-    assert sorted(shared(store).meetings(["a", "b", "c"]), key=lambda m: (m.one, m.other)) == [
-        Meeting("a", "b", 2, NOW + 5),
-        Meeting("a", "c", 1, NOW + 5),
-        Meeting("b", "c", 1, NOW + 5),
+    touch(store, "b", "a", now=NOW, together=True)
+    touch(store, "a", "b", "c", now=NOW + 5, together=True)
+    touch(store, "a", "c", now=NOW + 9)
+    assert sorted(shared(store).cooccurrences(["a", "b", "c"]), key=lambda m: (m.one, m.other)) == [
+        Cooccurrence("a", "b", 2, NOW + 5),
+        Cooccurrence("a", "c", 1, NOW + 5),
+        Cooccurrence("b", "c", 1, NOW + 5),
     ]
-    assert shared(store).meetings(["a", "unknown"]) == []
+    assert shared(store).cooccurrences(["a", "unknown"]) == []
 
 
-def test_meetings_with_what_is_out_of_sight_are_not_told(store: Store) -> None:
+def test_pairs_with_a_memory_out_of_sight_are_not_listed(store: Store) -> None:
     keep(store, memory("a"), namespace=SHARED)
     keep(store, memory("hers", namespace="ada"), namespace="ada")
-    store.touch(["a", "hers"], {}, NOW, together=True)
-    assert len(store.reader("ada").meetings(["a", "hers"])) == 1
-    assert shared(store).meetings(["a", "hers"]) == []
+    touch(store, "a", "hers", now=NOW, together=True)
+    assert len(store.reader("ada").cooccurrences(["a", "hers"])) == 1
+    assert shared(store).cooccurrences(["a", "hers"]) == []

@@ -11,7 +11,7 @@ import apsw
 import pytest
 
 from lore.errors import Unavailable
-from lore.store.group_commit import GroupCommit
+from lore.store.sqlite.group_commit import GroupCommit
 from tests.doors.resident import until
 
 MOMENT_SECONDS = 0.2

@@ -26,6 +26,8 @@ def index(request: pytest.FixtureRequest) -> VectorIndex:
 
 CHANGES = {"code": None, "vector": 15}  # how much a writer does beside readers; other engines take long
 SHARED = {"code": 495, "vector": 480}  # of 500: a graph that many threads build is another one each time
+ORDERED = {"code": 3_000, "vector": 1_000}
+RECALLED = {"code": 20_000, "vector": 3_000}  # vectors: other engines take long to build their graphs
 
 
 def rows_for(index: VectorIndex, vectors: Vectors) -> Rows:
@@ -66,19 +68,20 @@ def test_put_replaces_what_is_known_and_keeps_the_rest(index: VectorIndex) -> No
 
 
 def test_the_order_of_arrival_makes_no_difference(index: VectorIndex) -> None:
-    vectors = some_vectors(3000)
+    size = ORDERED[index.feed]
+    vectors = some_vectors(size)
     query = some_vectors(1, seed=9)[0]
-    index.put(np.arange(3000), rows_for(index, vectors))
+    index.put(np.arange(size), rows_for(index, vectors))
     wanted = index.nearest(query, 500).tolist()
     index.clear()
-    for part in np.array_split(np.random.default_rng(3).permutation(3000), 7):
+    for part in np.array_split(np.random.default_rng(3).permutation(size), 7):
         index.put(part, rows_for(index, vectors[part]))
     found = index.nearest(query, 500).tolist()
     assert found[:20] == wanted[:20]
     assert len(set(found) & set(wanted)) >= SHARED[index.feed]  # not every index is exact so far out
-    index.put(np.arange(3000), rows_for(index, vectors))
-    assert len(index) == 3000
-    assert len(index.nearest(query, 3000, among=np.arange(3000))) == 3000
+    index.put(np.arange(size), rows_for(index, vectors))
+    assert len(index) == size
+    assert len(index.nearest(query, size, among=np.arange(size))) == size
 
 
 def test_removed_aliases_are_not_proposed_and_unknown_ones_do_not_matter(index: VectorIndex) -> None:
@@ -170,7 +173,7 @@ def test_among_ranks_only_those_it_names(index: VectorIndex) -> None:
 def recall(index: VectorIndex, limit: int, shift: float = 0.0) -> float:
     """How many of the exact ten nearest are among `limit` candidates, all vectors moved by one `shift`."""
     mean = shift / DIMENSION**0.5
-    vectors, queries = unit(some_vectors(20_000) + mean), unit(some_vectors(50, seed=2) + mean)
+    vectors, queries = unit(some_vectors(RECALLED[index.feed]) + mean), unit(some_vectors(50, seed=2) + mean)
     index.put(np.arange(len(vectors)), rows_for(index, vectors))
     found = 0
     for query in queries:

@@ -12,8 +12,8 @@ import pytest
 from lore import Draft, Lore
 from lore.engine.observe import Subject
 from lore.model import Cause, Revision
-from lore.store import Bookmark
-from lore.store.full_text import packed
+from lore.store.records import Bookmark, DigestProgress
+from lore.store.sqlite.text_index import packed
 
 SECRET = "ghp_" + "".join(random.Random(5).choices(string.ascii_letters + string.digits, k=36))
 HARMLESS = "stand_in_for_the_key"
@@ -40,7 +40,7 @@ def old(lore: Lore, tmp_path: Path) -> Path:
     """A store as a Lore without rules has left it: a secret in every table, and in pages that are free."""
     memory = lore.remember(Draft(content=f"Deploy with {HARMLESS} tonight.", metadata={"note": HARMLESS}))
     lore.revise(Revision(id=memory.id, content=f"Deploy tomorrow with {HARMLESS} instead."), reason=HARMLESS)
-    lore.graph.introduce([Subject(name=f"Key {HARMLESS}", observations=(f"It is {HARMLESS}.",))])
+    lore.introduce([Subject(name=f"Key {HARMLESS}", observations=(f"It is {HARMLESS}.",))])
     gone = lore.remember(Draft(content=f"Forget {HARMLESS}."))
     lore.forget([gone.id], reason=f"it told {HARMLESS}")
     bookmark = Bookmark(
@@ -48,20 +48,20 @@ def old(lore: Lore, tmp_path: Path) -> Path:
         state={"reader": {"calls": {"t1": ["Bash", f"export TOKEN={HARMLESS}"]}}}, read_at=0.0,
     )  # fmt: skip
     with lore.store.transaction(lore.namespace, Cause(verb="test"), 0.0) as writer:
-        writer.put_bookmark(bookmark)
-        writer.note("trouble", {"trouble": HARMLESS})
-        writer.put_full_texts({memory.id: f"{'long ' * 1_000}{HARMLESS}"})
+        writer.put_records([bookmark, DigestProgress(session="s1", error=HARMLESS)])
+        writer.put([], {memory.id: f"{'long ' * 1_000}{HARMLESS}"})
     lore.embed_pending()
-    path = Path(lore.store.location)
+    path = Path(lore.store.report().location)
     with closing(apsw.Connection(str(path))) as db:
         db.create_scalar_function("undone", _undone, 1)
         for table, columns in {
             "memory": ("title", "summary", "content", "context", "metadata", "forgotten_reason"),
             "journal": ("reason", "before", "after"),
             "bookmark": ("state",),
-            "noted": ("value",),
+            "digest_progress": ("error",),
         }.items():
             db.execute(f"UPDATE {table} SET {', '.join(f'{name} = undone({name})' for name in columns)}")
+        db.execute("INSERT INTO words (words) VALUES ('rebuild')")
         db.execute("UPDATE subject SET name = replace(name, ?, ?)", (HARMLESS.lower(), SECRET.lower()))
         whole = f"{'long ' * 1_000}{SECRET}"
         _, characters, compressed = packed(0, whole)
@@ -84,7 +84,7 @@ def test_after_a_scrub_no_byte_of_the_store_holds_the_secret(lore: Lore, old: Pa
     assert copies(data(old)) == 2
     scrubbed = lore.store.scrub(False, quiet)
     assert (scrubbed.rows, scrubbed.kinds) == (found.rows, found.kinds)
-    assert scrubbed.rows.keys() == {"memory", "journal", "bookmark", "noted", "full_text"}
+    assert scrubbed.rows.keys() == {"memory", "journal", "bookmark", "digest_progress", "full_text"}
     assert scrubbed.kinds.keys() >= {"github token"}
     assert copies(data(old)) == 0
     assert lore.store.scrub(True, quiet).rows == {}

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import weakref
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -14,12 +15,13 @@ import apsw
 import numpy as np
 import pytest
 
-from lore.errors import Unavailable
+from lore.errors import Invalid, Unavailable
 from lore.model import SHARED, Cause, Filter, Link, Memory
-from lore.store import opening
-from lore.store.connections import Connections, require_sqlite
-from lore.store.migrations import MIGRATIONS
-from lore.store.sqlite import SqliteStore
+from lore.store.sqlite import opening
+from lore.store.sqlite.connections import Connections, require_sqlite
+from lore.store.sqlite.opening import MIGRATIONS
+from lore.store.sqlite.store import SqliteStore
+from lore.store.values import EVERY, JournalFilter, Use
 from lore.vectors import Vector
 
 NOW = 1_800_000_000.0
@@ -48,7 +50,7 @@ def keep(store: SqliteStore, *ids: str, content: str = "walrus") -> None:
 
 
 def ids_in(store: SqliteStore) -> set[str]:
-    return {memory.id for memory in store.reader(SHARED).select(Filter(), 100_000)}
+    return {trace.id for trace in store.reader(SHARED).traces(Filter())}
 
 
 def failed_checks(store: SqliteStore) -> set[str]:
@@ -83,7 +85,7 @@ def test_a_release_lets_go_of_the_index_and_of_idle_connections(store: SqliteSto
     with store.transaction(SHARED, Cause(verb="test"), NOW) as writer:
         writer.put_vectors(MODEL, {"a": EAST})
     store.reader(SHARED).near(EAST, MODEL, 1, Filter())
-    index = weakref.ref(store._meaning._index)
+    index = weakref.ref(store._nearest(1)._index)
     readers = [weakref.ref(each) for each in store._connections._readers.queue if each is not None]
     assert readers
     store.release()
@@ -129,7 +131,7 @@ def test_only_the_owner_may_read_the_files(store: SqliteStore, path: Path, tmp_p
 def test_files_that_others_may_read_are_found_and_closed_to_them(store: SqliteStore, path: Path) -> None:
     path.chmod(0o644)
     assert failed_checks(store) == {"permissions"}
-    store.rebuild()
+    store.check(repair=True)
     assert failed_checks(store) == set()
 
 
@@ -178,88 +180,21 @@ def test_a_step_that_fails_leaves_the_file_as_it_was(path: Path) -> None:
     store.close()
 
 
-OLD_ROW = """
-    INSERT INTO memory SELECT NULL, '{id}', 'shared', '{kind}', '', 0, '', 0.5, 5.0, NULL, 0, 'codex',
-        '{source_type}', 's1', '{channel}', 0.5, 1.0, 1.0, NULL, NULL, NULL, '', '[]', '{{}}', '', '', '',
-        'walrus';
-    INSERT INTO trace SELECT alias, 0, 0, NULL, NULL, 0.0, NULL FROM memory WHERE id = '{id}';
-    INSERT INTO journal (at, batch, verb, surface, actor, reason, noun, id, before, after)
-        VALUES (1.0, 'b', 'ingest', '', '', '', 'memory', '{id}', NULL, '{{}}'),
-            (2.0, 'c', 'v', '', '', '', 'memory', '{id}', '{{"channel": ""}}', '{{"channel": "{channel}"}}');
-"""
-
-
-def migrate_to(path: Path, step: str) -> None:
-    """The file as a Lore left it that did not know this step yet."""
-    connections = Connections(path)
-    opening.migrate(connections, {name: done for name, done in MIGRATIONS.items() if name < step})
-    connections.close()
-
-
-def test_what_was_the_channel_of_a_transcript_becomes_its_project(path: Path) -> None:
+def test_a_file_with_the_schema_of_an_unreleased_lore_is_refused_and_left_alone(path: Path) -> None:
     path.parent.mkdir()
-    migrate_to(path, "0006")
-    ask(path, OLD_ROW.format(id="turn", kind="turn", source_type="transcript", channel="example.org/ferry"))
-    ask(path, OLD_ROW.format(id="bare", kind="turn", source_type="transcript", channel=""))
-    ask(path, OLD_ROW.format(id="typed", kind="note", source_type="observed", channel="c-42"))
-    store = SqliteStore(path)
-    reader = store.reader(SHARED)
-    told = {
-        id: (memory.channel, memory.project) for id, memory in reader.get(["turn", "bare", "typed"]).items()
-    }
-    assert told == {"turn": ("", "example.org/ferry"), "bare": ("", ""), "typed": ("c-42", "")}
-    assert set(reader.matching(["walrus"], 10, Filter(projects=frozenset({"other"})))) == {"bare", "typed"}
-    assert [entry.after for entry in reader.history("typed")] == [{}, {"channel": "c-42"}]
-    assert failed_checks(store) == set()
-    store.close()
+    ask(path, "CREATE TABLE memory (id TEXT)")
+    ask(path, "CREATE TABLE migration (name TEXT PRIMARY KEY, applied_at REAL NOT NULL)")
+    ask(path, "INSERT INTO migration VALUES ('0001 memories, links, words, vectors, journal', 1.0)")
+    before = path.read_bytes()
+    with pytest.raises(Unavailable, match="the schema of an unreleased Lore"):
+        SqliteStore(path)
+    assert path.read_bytes() == before
 
 
-def test_what_was_kept_before_names_were_filed_is_found_by_them(path: Path) -> None:
-    path.parent.mkdir()
-    migrate_to(path, "0006")
-    texts = {
-        "titled": ("Zürich (city)", "walrus"),
-        "told": ("", "Anna and Tom are here"),
-        "plain": ("", "sea"),
-    }
-    for id, (title, content) in texts.items():
-        ask(path, OLD_ROW.format(id=id, kind="note", source_type="observed", channel=""))
-        ask(path, f"UPDATE memory SET title = '{title}', content = '{content}' WHERE id = '{id}'")
-    migrate_to(path, "0008")
-    assert "subject" not in tables(path)
-    store = SqliteStore(path)
-    known = store.reader(SHARED).about(["zurich", "anna", "tom", "walrus", "sea"], Filter(), 10)
-    assert known == {"anna": ["told"], "tom": ["told"], "zurich": ["titled"]}
-    assert failed_checks(store) == set()
-    store.close()
-
-
-def test_what_was_kept_before_grams_were_indexed_is_found_by_them(path: Path) -> None:
-    path.parent.mkdir()
-    migrate_to(path, "0006")
-    for id, content in {"chinese": "我们的数据库很慢", "english": "the database is slow"}.items():
-        ask(path, OLD_ROW.format(id=id, kind="note", source_type="observed", channel=""))
-        ask(path, f"UPDATE memory SET content = '{content}' WHERE id = '{id}'")
-    migrate_to(path, "0012")
-    assert "grams" not in tables(path)
-    store = SqliteStore(path)
-    assert set(store.reader(SHARED).matching(["数据"], 10, Filter())) == {"chinese"}
-    assert failed_checks(store) == set()
-    store.close()
-
-
-def test_calls_to_lore_that_were_kept_as_turns_are_found_no_more(path: Path) -> None:
-    path.parent.mkdir()
-    migrate_to(path, "0006")
-    tools = {"ours": "mcp__plugin_lore_memory__search", "theirs": "mcp__github__search", "shell": "Bash"}
-    for id, tool in tools.items():
-        ask(path, OLD_ROW.format(id=id, kind="turn", source_type="transcript", channel=""))
-        ask(path, f"""UPDATE memory SET type = 'tool', metadata = '{{"tool": "{tool}"}}' WHERE id = '{id}'""")
-    store = SqliteStore(path)
-    assert set(store.reader(SHARED).matching(["walrus"], 10, Filter())) == {"theirs", "shell"}
-    assert store.pending("any") == 2
-    assert failed_checks(store) == set()
-    store.close()
+def test_the_schema_has_no_triggers_and_needs_no_functions_of_ours(store: SqliteStore, path: Path) -> None:
+    keep(store, "a", content="我们的数据库")
+    assert ask(path, "SELECT name FROM sqlite_schema WHERE type = 'trigger'") == []
+    assert ask(path, "PRAGMA quick_check") == [("ok",)]
 
 
 def test_only_a_few_backups_are_kept(path: Path) -> None:
@@ -314,6 +249,57 @@ def ask(path: Path, statement: str) -> list[tuple[object, ...]]:
     rows = connection.execute(statement).fetchall()
     connection.close()
     return rows
+
+
+# --- copies
+
+
+def everything(store: SqliteStore) -> list[object]:
+    reader = store.reader(SHARED)
+    return [
+        list(reader.select(Filter(), EVERY)),
+        reader.matching(["walrus"], 100, Filter()),
+        list(reader.journal(JournalFilter(), EVERY)),
+    ]
+
+
+def test_a_backup_opens_with_equal_content(store: SqliteStore, tmp_path: Path) -> None:
+    keep(store, "a", "b")
+    store.backup(tmp_path / "copy.db")
+    copy = SqliteStore(tmp_path / "copy.db")
+    assert everything(copy) == everything(store)
+    assert failed_checks(copy) == set()
+    copy.close()
+
+
+def test_a_backup_is_consistent_while_another_writes(store: SqliteStore, tmp_path: Path) -> None:
+    keep(store, "a")
+    with store.transaction(SHARED, Cause(verb="test"), NOW) as writer:
+        writer.put([Memory(id="b", content="b", created_at=NOW, updated_at=NOW)])
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(store.backup, tmp_path / "copy.db").result(timeout=60)
+    copy = SqliteStore(tmp_path / "copy.db")
+    assert ids_in(copy) == {"a"}
+    copy.close()
+
+
+def test_a_backup_never_replaces_the_store_itself(store: SqliteStore, path: Path) -> None:
+    keep(store, "a")
+    with pytest.raises(Invalid):
+        store.backup(path)
+    keep(store, "b")
+    assert ids_in(store) == {"a", "b"}
+
+
+def test_a_backup_to_a_missing_folder_is_refused_by_name(store: SqliteStore, tmp_path: Path) -> None:
+    with pytest.raises(Unavailable, match="nowhere"):
+        store.backup(tmp_path / "nowhere" / "copy.db")
+
+
+def test_a_closed_store_makes_no_backup(store: SqliteStore, tmp_path: Path) -> None:
+    store.close()
+    with pytest.raises(Unavailable, match="closed"):
+        store.backup(tmp_path / "copy.db")
 
 
 # --- files that are none of ours, or no longer whole
@@ -381,7 +367,7 @@ def test_writes_stop_when_the_file_is_deleted_or_replaced(store: SqliteStore, pa
     with pytest.raises(Unavailable, match="removed or replaced"):
         keep(store, "c")
     with pytest.raises(Unavailable, match="removed or replaced"):
-        store.touch(["a"], {}, NOW)
+        store.touch(Use(ids=("a",)), NOW)
 
 
 DERIVED_DAMAGE = {
@@ -390,7 +376,7 @@ DERIVED_DAMAGE = {
     "grams": "INSERT INTO grams (rowid, content) SELECT alias, '数据 据' FROM memory WHERE id = 'a'",
     "vectors": "UPDATE embedding SET code = zeroblob(length(code)) WHERE code IS NOT NULL",
     "trees": "UPDATE memory SET depth = 9 WHERE id = 'b'",
-    "use": "DELETE FROM trace",
+    "use": "DELETE FROM usage",
 }
 
 
@@ -407,9 +393,9 @@ def test_damage_to_what_is_derived_is_found_and_healed(
     assert failed_checks(store) == set()
     ask(path, damage)
     assert check in {finding.check for finding in store.check() if finding.repairable and not finding.passed}
-    store.rebuild()
+    store.check(repair=True)
     assert failed_checks(store) == set()
-    assert set(store.reader(SHARED).matching(["walrus"], 10, Filter())) == {"a", "b"}
+    assert set(store.reader(SHARED).matching(["walrus"], 10, Filter()).strengths) == {"a", "b"}
     assert store.reader(SHARED).get(["b"])["b"].depth == 1
 
 
@@ -421,7 +407,7 @@ def test_a_damaged_whole_text_is_found_left_out_and_replaced(
 
     def keep_whole() -> None:
         with store.transaction(SHARED, Cause(verb="test"), NOW) as writer:
-            writer.put_full_texts({"a": "the whole walrus"})
+            writer.put([], {"a": "the whole walrus"})
 
     keep_whole()
     ask(path, f"UPDATE full_text SET {damage}")
@@ -437,7 +423,7 @@ def test_a_damaged_whole_text_is_found_left_out_and_replaced(
 DAMAGE_TO_NAMES = {
     "none left": "DELETE FROM subject",
     "one lost": "DELETE FROM subject WHERE name = 'tom'",
-    "one too many": "INSERT INTO subject SELECT 'nobody', alias FROM memory WHERE id = 'plain'",
+    "one too many": "INSERT INTO subject SELECT 1, 'nobody', alias FROM memory WHERE id = 'plain'",
     "a wrong one": "UPDATE subject SET name = 'nobody' WHERE name = 'tom'",
     "of another memory": "UPDATE subject SET memory = (SELECT alias FROM memory WHERE id = 'plain')",
 }
@@ -454,7 +440,7 @@ def test_memories_that_are_filed_under_wrong_names_are_found_and_healed(
     [finding] = [finding for finding in store.check() if not finding.passed]
     assert (finding.check, finding.repairable) == ("names", True)
     assert "filed under wrong names" in finding.detail
-    store.rebuild()
+    store.check(repair=True)
     assert failed_checks(store) == set()
     known = store.reader(SHARED).about(["anna", "tom", "nobody"], Filter(), 10)
     assert known == {"anna": ["named"], "tom": ["named"]}
@@ -527,7 +513,7 @@ def test_a_full_disk_loses_nothing_and_writing_goes_on_when_there_is_space(small
         write_until_it_fails(store, acknowledged)
     assert acknowledged
     assert ids_in(store) == set(acknowledged)
-    assert set(store.reader(SHARED).matching(["walrus"], 1_000, Filter())) == set(acknowledged)
+    assert set(store.reader(SHARED).matching(["walrus"], 1_000, Filter()).strengths) == set(acknowledged)
 
     ballast.unlink()
     keep(store, "after")
@@ -570,7 +556,7 @@ def test_a_commit_of_another_process_is_seen_at_once(store: SqliteStore, path: P
     keep(store, "mine")
     [theirs] = acknowledged_by(start(path, "somebody", 1))
     assert ids_in(store) == {"mine", theirs}
-    assert set(store.reader(SHARED).matching(["somebody"], 10, Filter())) == {theirs}
+    assert set(store.reader(SHARED).matching(["somebody"], 10, Filter()).strengths) == {theirs}
 
 
 def test_a_vector_from_another_process_is_found_by_meaning(store: SqliteStore, path: Path) -> None:
@@ -578,15 +564,15 @@ def test_a_vector_from_another_process_is_found_by_meaning(store: SqliteStore, p
     elsewhere = SqliteStore(path)
     for number, id in enumerate(("first", "second")):
         keep(elsewhere, id)
-        elsewhere.embed(MODEL, {passage: EAST for passage in elsewhere.unembedded(MODEL, 1)})
+        elsewhere.embed(MODEL, {passage: EAST for passage in elsewhere.unembedded(MODEL, 1).passages})
         assert len(store.reader(SHARED).near(EAST, MODEL, 10, Filter())) == number + 1
     elsewhere.close()
 
 
 def test_another_process_sees_our_commit_at_once(store: SqliteStore, path: Path) -> None:
     script = (
-        "import sys; from pathlib import Path; from lore.store import BACKENDS;"
-        "store = BACKENDS['sqlite'](Path(sys.argv[1])); print('ready', flush=True); sys.stdin.readline();"
+        "import sys; from pathlib import Path; from lore.store import open_store;"
+        "store = open_store(Path(sys.argv[1])); print('ready', flush=True); sys.stdin.readline();"
         "print(*store.reader('shared').get(['mine']))"
     )
     command = [sys.executable, "-c", script, str(path)]
@@ -609,9 +595,9 @@ def test_eight_processes_that_write_at_once_lose_nothing(store: SqliteStore, pat
 
 def test_processes_that_create_a_store_at_once_share_it(tmp_path: Path) -> None:
     script = (
-        "import sys; from pathlib import Path; from lore.store import BACKENDS;"
+        "import sys; from pathlib import Path; from lore.store import open_store;"
         "print('ready', flush=True); sys.stdin.readline();"
-        "[BACKENDS['sqlite'](Path(sys.argv[1], f'{n}.db')).close() for n in range(20)]; print('done')"
+        "[open_store(Path(sys.argv[1], f'{n}.db')).close() for n in range(20)]; print('done')"
     )
     command = [sys.executable, "-c", script, str(tmp_path)]
     creators = [

@@ -1,26 +1,25 @@
-"""What every store promises about suggested links, and about errands that come again."""
+"""What every store promises about suggested links."""
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from lore.model import SHARED, Cause, Filter, Link, Memory
-from lore.store import BACKENDS, Store, Suggestion
+from lore.model import SHARED, Cause, Link, Memory
+from lore.store import Store, Suggestion
+from lore.store.values import SuggestionFilter
+from tests.store.conftest import OpenStore
 
 NOW = 1_800_000_000.0
 CAUSE = Cause(verb="test")
 
 
-@pytest.fixture(params=BACKENDS)
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    opened = BACKENDS[request.param](tmp_path / "memory.db")
+@pytest.fixture
+def store(open_store: OpenStore) -> Store:
+    opened = open_store()
     with opened.transaction("ada", CAUSE, NOW) as writer:
         writer.put([memory(id) for id in "abcd"])
         writer.put([memory("x", namespace="ada")])
-    yield opened
-    opened.close()
+    return opened
 
 
 def memory(id: str, **fields: Any) -> Memory:
@@ -43,25 +42,30 @@ def suggest(store: Store, *suggestions: Suggestion) -> None:
 
 
 def pending(store: Store, namespace: str = SHARED, least: float = 0.0) -> list[str]:
-    return [item.id for item in store.reader(namespace).pending_suggestions(10, least)]
+    found = store.reader(namespace).suggestions(SuggestionFilter(pending=True, min_score=least), 10)
+    return [item.id for item in found]
+
+
+def touching(store: Store, id: str, namespace: str = SHARED) -> list[Suggestion]:
+    return store.reader(namespace).suggestions(SuggestionFilter(touching=(id,)))
 
 
 def test_a_suggestion_comes_back_as_it_was_put(store: Store) -> None:
     given = suggestion("a", "b", 0.7, type="causes", status="rejected")
     suggest(store, given)
-    assert store.reader(SHARED).get_suggestions(["ab", "nope"]) == {"ab": given}
+    assert store.reader(SHARED).suggestions(SuggestionFilter(ids=("ab", "nope"))) == [given]
 
 
 def test_a_pair_has_one_order_and_one_suggestion(store: Store) -> None:
     suggest(store, suggestion("b", "a", 0.4))
     suggest(store, suggestion("a", "b", 0.6, id="again"))
-    [only] = store.reader(SHARED).suggestions_about(["b"])
+    [only] = touching(store, "b")
     assert (only.id, only.source, only.target, only.score) == ("ba", "a", "b", 0.6)
 
 
 def test_suggestions_are_found_by_either_end_whatever_became_of_them(store: Store) -> None:
     suggest(store, suggestion("a", "b"), suggestion("b", "c", status="rejected"), suggestion("c", "d"))
-    assert {item.id for item in store.reader(SHARED).suggestions_about(["b"])} == {"ab", "bc"}
+    assert {item.id for item in touching(store, "b")} == {"ab", "bc"}
 
 
 def test_unknown_ends_are_left_out(store: Store) -> None:
@@ -78,7 +82,7 @@ def test_the_pending_ones_come_best_first(store: Store) -> None:
     )
     assert pending(store) == ["ac", "ab"]
     assert pending(store, least=0.5) == ["ac"]
-    assert store.reader(SHARED).count_pending_suggestions() == 2
+    assert store.reader(SHARED).counts().suggestions == 2
 
 
 def test_pairs_that_were_linked_or_forgotten_meanwhile_are_not_pending(store: Store) -> None:
@@ -88,47 +92,20 @@ def test_pairs_that_were_linked_or_forgotten_meanwhile_are_not_pending(store: St
         writer.put_links([link])
         writer.put([memory("c", forgotten_at=NOW)])
     assert pending(store) == ["bd"]
-    assert store.reader(SHARED).count_pending_suggestions() == 1
+    assert store.reader(SHARED).counts().suggestions == 1
 
 
 def test_nobody_sees_suggestions_about_what_is_out_of_sight(store: Store) -> None:
     suggest(store, suggestion("a", "x"))
     assert pending(store, "ada") == ["ax"]
     bob = store.reader("bob")
-    assert (pending(store, "bob"), bob.count_pending_suggestions(), bob.get_suggestions(["ax"])) == (
-        [],
-        0,
-        {},
-    )
-    assert bob.suggestions_about(["a"]) == []
+    assert (pending(store, "bob"), bob.counts().suggestions, touching(store, "a", "bob")) == ([], 0, [])
+    assert bob.suggestions(SuggestionFilter(ids=("ax",))) == []
 
 
 def test_what_nobody_judged_expires_and_what_was_judged_stays(store: Store) -> None:
     suggest(store, suggestion("a", "b"), suggestion("a", "c", status="rejected"))
     suggest(store, suggestion("a", "d", updated_at=NOW + 10))
     with store.transaction(SHARED, CAUSE, NOW) as writer:
-        assert writer.expire_suggestions(NOW + 5) == 1
-    assert {item.id for item in store.reader(SHARED).suggestions_about(["a"])} == {"ac", "ad"}
-
-
-def test_all_ids_that_pass_come_newest_first(store: Store) -> None:
-    with store.transaction(SHARED, CAUSE, NOW) as writer:
-        writer.put([Memory(id="new", content="new", created_at=NOW + 1, updated_at=NOW + 2)])
-    reader = store.reader(SHARED)
-    assert reader.ids(Filter()) == ["new", "d", "c", "b", "a"]
-    assert reader.ids(Filter(updated_after=NOW + 2)) == ["new"]
-    assert reader.ids(Filter(updated_after=NOW + 3)) == []
-
-
-def test_an_errand_is_given_to_one_at_a_time(store: Store) -> None:
-    assert store.claim("sweep", NOW, NOW + 60) == 0.0
-    assert store.claim("sweep", NOW, NOW + 60) is None
-    assert store.claim("other", NOW, NOW + 60) == 0.0
-    assert store.claim("sweep", NOW + 60, NOW + 120) == 0.0, "it was never finished, so it is due again"
-
-
-def test_a_finished_errand_is_due_when_it_was_said_to_be(store: Store) -> None:
-    store.claim("sweep", NOW, NOW + 60)
-    store.schedule("sweep", done_at=NOW, due_at=NOW + 1_000)
-    assert store.claim("sweep", NOW + 999, NOW + 2_000) is None
-    assert store.claim("sweep", NOW + 1_000, NOW + 2_000) == NOW
+        assert writer.put_suggestions([], expire_before=NOW + 5) == 1
+    assert {item.id for item in touching(store, "a")} == {"ac", "ad"}

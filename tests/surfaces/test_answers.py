@@ -16,6 +16,7 @@ from lore.model import Cause, Hit
 from lore.surfaces import SURFACES, instructions_of, surfaces_named
 from lore.surfaces.answers import Cut, fit, origin, shorten
 from lore.text import tokens_in
+from tests.surfaces.checked import checked_call
 
 FILLER = "The quick brown fox jumps over the lazy dog again and again. " * 330
 NEEDLE = "The walrus station broadcasts on channel {}."
@@ -23,7 +24,7 @@ QUESTION = "walrus station channel"
 
 
 def call(lore: Lore, surface: str, tool: str, arguments: Mapping[str, Any]) -> Any:
-    return SURFACES[surface].tools[tool](lore, arguments)
+    return checked_call(SURFACES[surface].tools[tool], lore, arguments)
 
 
 @pytest.fixture
@@ -34,7 +35,7 @@ def large(lore: Lore) -> Lore:
         Draft(content=f"{FILLER}{NEEDLE.format(number)} {FILLER}", title=f"log {number}", parent=root.id)
         for number in range(30)
     ]
-    logs = lore.remember_all(drafts)
+    logs = [one.memory for one in lore.remember_all(drafts)]
     lore.link(
         [
             Tie(source=one.id, target=other.id, type="related_to", reason=FILLER[:400])
@@ -86,7 +87,7 @@ def test_answers_without_a_question_fit_a_conversation_too(
 
 def test_a_memory_that_is_asked_for_alone_comes_whole(large: Lore) -> None:
     [id] = [result["id"] for result in _titles(large, "channel 7", limit=1)]
-    whole = large.look_at(id).memory.content
+    whole = large.read(id, use=False).memory.content
     alone = [
         call(large, "tree", "read", {"id": id}).data["content"],
         call(large, "scored", "lore_search", {"ids": [id]}).data["results"][0]["memory"]["content"],

@@ -7,9 +7,10 @@ import pytest
 
 from lore import Draft, Filter, Lore
 from lore.clock import Clock
-from lore.engine.consolidation import sleep
+from lore.engine.consolidate.phases import Run, consolidate
 from lore.surfaces import SURFACES
 from tests.ranking.test_compare import UPDATES
+from tests.surfaces.checked import checked_call
 
 ALLERGIC, NOT_ALLERGIC = "Alice is allergic to peanuts.", "Alice is not allergic to peanuts."
 SAVES = {
@@ -22,7 +23,7 @@ SAVES = {
 
 
 def call(lore: Lore, surface: str, tool: str, **arguments: Any) -> Any:
-    return SURFACES[surface].tools[tool](lore, arguments).data
+    return checked_call(SURFACES[surface].tools[tool], lore, arguments).data
 
 
 def save(lore: Lore, surface: str, text: str) -> tuple[str, Any]:
@@ -139,7 +140,7 @@ def test_a_correction_is_no_part_of_what_it_corrects_and_replaces_it_after_a_nig
     clock.sleep(days=1)
     after, answer = save(lore, surface, NEW_LIMIT)
     assert answer["parent_id"] is None
-    sleep(lore)
+    consolidate(lore)
     [old] = lore.select(Filter(ids=(before,), superseded=True), 1)
     assert old.superseded_by == after
 
@@ -148,7 +149,7 @@ def test_the_link_to_what_a_memory_corrects_never_fades(lore: Lore, clock: Clock
     before, _ = save(lore, "typed", ALLERGIC)
     after, _ = save(lore, "typed", NOT_ALLERGIC)
     clock.sleep(days=1_000)
-    sleep(lore, ("decay",))
+    consolidate(lore, Run(phases=("decay",)))
     assert [(link.source, link.target) for link in lore.links([after])] == [(after, before)]
 
 

@@ -13,9 +13,11 @@ from lore.config import Config
 from lore.connecting import wire
 from lore.embed.hashing import HashEmbedder
 from lore.embed.onnx import OnnxEmbedder
+from lore.engine.read import last_change
 from lore.ranking.policy import REFERENCE
 from lore.surfaces import SURFACES
-from lore.surfaces.base import compact
+from lore.surfaces.surface import compact
+from tests.surfaces.checked import checked_call
 
 TOOLS = SURFACES["graph"].names()
 SITE = {
@@ -28,7 +30,7 @@ USES = {"from": "CachorroSpace", "to": "Astro", "relationType": "uses"}
 
 
 def call(lore: Lore, tool: str, **arguments: Any) -> dict[str, Any]:
-    return dict(TOOLS[tool](lore, arguments).data)
+    return dict(checked_call(TOOLS[tool], lore, arguments).data)
 
 
 def created(lore: Lore, *entities: dict[str, Any]) -> list[dict[str, Any]]:
@@ -126,14 +128,14 @@ def test_the_documented_examples_answer_as_documented(lore: Lore) -> None:
     assert less["entity"]["observations"] == SITE["observations"]
 
 
-def test_an_upsert_merges_and_never_overwrites_with_a_default(lore: Lore) -> None:
+def test_creating_an_existing_entity_adds_observations_and_keeps_its_type_and_status(lore: Lore) -> None:
     created(lore, SITE | {"status": "pausado"})
     [site] = created(lore, {"name": "CachorroSpace", "observations": [SITE["observations"][0], "new"]})
     assert (site["entityType"], site["status"]) == ("Project", "pausado")
     assert site["observations"] == [*SITE["observations"], "new"]
 
 
-def test_both_shapes_of_arguments_are_understood(graph: Lore) -> None:
+def test_observations_are_added_by_name_or_as_a_list_of_entities(graph: Lore) -> None:
     added = call(
         graph,
         "add_observations",
@@ -224,7 +226,7 @@ def test_open_nodes_keeps_the_order_and_leaves_out_the_unknown(graph: Lore) -> N
     assert set(found["entities"][0]) == {"id", "name", "entityType", "status", "observations"}
 
 
-def test_details_on_request(graph: Lore) -> None:
+def test_detailed_nodes_have_ids_ended_relations_and_reflections(graph: Lore) -> None:
     first = opened(graph, "CachorroSpace", detailed=True)["observations"][0]
     assert (first["kind"], first["similarity_flag"], first["superseded_at"]) == ("generic", 0, None)
     call(
@@ -356,14 +358,14 @@ def test_observations_that_are_not_there_to_be_deleted_are_named(graph: Lore) ->
     assert gone["errors"] == ["Observation not found in 'CachorroSpace': 'bogus'", "Entity not found: Nope"]
 
 
-def test_searching_is_no_change(graph: Lore, clock: Clock) -> None:
-    changed = graph.changed_at
+def test_a_search_changes_nothing_in_the_graph(graph: Lore, clock: Clock) -> None:
+    changed = last_change(graph.store.reader(graph.namespace))
     clock.sleep(days=1)
     call(graph, "search_semantic", query="deployed")
     call(graph, "open_nodes", names=["Astro", "CachorroSpace"])
     call(graph, "search_nodes", query="astro")
     call(graph, "consolidation_report")
-    assert graph.changed_at == changed
+    assert last_change(graph.store.reader(graph.namespace)) == changed
 
 
 def test_what_other_dialects_keep_is_shown_as_entities(graph: Lore) -> None:
@@ -464,6 +466,30 @@ def test_a_large_entity_is_analyzed_proposed_and_split(lore: Lore) -> None:
     assert made == {(one["from"], one["type"], one["to"]) for one in proposal["relations_to_create"][:2]}
 
 
+@pytest.mark.parametrize(("type", "threshold"), [("Sesion", 15), ("Proyecto", 25), ("Persona", 20)])
+def test_the_type_of_an_entity_decides_how_many_observations_are_too_many(
+    lore: Lore, type: str, threshold: int
+) -> None:
+    texts = [f"fact {number}" for number in range(threshold + 1)]
+    created(lore, {"name": "E", "entityType": type, "observations": texts[:-1]})
+    small = call(lore, "analyze_entity_split", entity_name="E")["analysis"]
+    assert (small["threshold"], small["needs_split"], small["topics"]) == (threshold, False, {})
+    call(lore, "add_observations", name="E", observations=texts)
+    assert call(lore, "analyze_entity_split", entity_name="E")["analysis"]["needs_split"]
+
+
+def test_entities_are_ranked_by_their_status_and_questions_by_their_phrases(lore: Lore) -> None:
+    statuses = ("archivado", "completado", "pausado", "activo")
+    created(
+        lore, *({"name": status, "status": status, "observations": ["walrus log"]} for status in statuses)
+    )
+    results = call(lore, "search_semantic", query="walrus log", limit=4)["results"]
+    assert [result["name"] for result in results] == [*reversed(statuses)]
+    for question, strategy in (("qué es walrus", "cosine_heavy"), ("explícame walrus log", "limbic_heavy")):
+        [result, *_] = call(lore, "search_semantic", query=question, limit=10)["results"]
+        assert result["routing_strategy"] == strategy
+
+
 def test_a_small_entity_gets_no_proposal(graph: Lore) -> None:
     small = call(graph, "propose_entity_split", entity_name="Astro")
     assert small == {"proposal": None, "message": "Entity does not need splitting"}
@@ -497,7 +523,7 @@ def test_at_threshold_zero_all_observations_are_pairs(config: Config) -> None:
     lore.close()
 
 
-def test_the_report_has_its_four_lists(graph: Lore, clock: Clock) -> None:
+def test_the_report_lists_entities_and_observations_that_need_attention(graph: Lore, clock: Clock) -> None:
     call(
         graph, "add_observations", name="CachorroSpace", observations=["Deployed on Vercel at cachorro space"]
     )
@@ -618,7 +644,7 @@ def test_bad_input_is_named_and_changes_nothing(
 
 
 @pytest.mark.parametrize("name", ["%", "a'b", '"', "日本語", "🙂", "x\ny", " padded ", "\u00c9", "E\u0301"])
-def test_names_are_exact(lore: Lore, name: str) -> None:
+def test_any_name_is_kept_and_found_exactly_as_it_is(lore: Lore, name: str) -> None:
     created(lore, {"name": name, "observations": ["fact"]}, {"name": name + "!"})
     assert opened(lore, name)["observations"] == ["fact"]
     assert call(lore, "delete_entities", entityNames=[name])["deleted"] == [name]
@@ -645,7 +671,7 @@ def test_without_a_model_semantic_tools_say_what_to_do(config: Config) -> None:
     lore.close()
 
 
-def test_other_namespaces_are_out_of_sight(lore: Lore) -> None:
+def test_memories_of_other_namespaces_are_neither_found_nor_changed(lore: Lore) -> None:
     ada = lore.for_namespace("ada")
     created(ada, SITE)
     assert call(lore, "search_nodes", query="astro")["entities"] == []

@@ -10,6 +10,7 @@ import pytest
 from lore import Draft, Filter, Lore, LoreError
 from lore.engine.observe import Subject
 from lore.surfaces import SURFACES
+from tests.surfaces.checked import checked_call
 
 MARK = "Quillfeather"
 SENTENCE = f"The walrus station keeps its logbook under the name {MARK}."
@@ -187,12 +188,12 @@ def each(calls: list[Call]) -> pytest.MarkDecorator:
 
 def run(lore: Lore, tool: str, arguments: Arguments) -> Any:
     surface, _, name = tool.partition(".")
-    return SURFACES[surface].tools[name](lore, arguments).data
+    return checked_call(SURFACES[surface].tools[name], lore, arguments).data
 
 
 def save(lore: Lore, saver: str) -> Saved:
     lore.remember(Draft(content=BYSTANDER, embed_now=True))
-    lore.graph.introduce([Subject(name=OTHER)])
+    lore.introduce([Subject(name=OTHER)])
     run(lore, saver, SAVES[saver][1])
     lore.embed_pending()
     [memory] = [memory for memory in lore.select(Filter(), 100) if MARK in memory.content]

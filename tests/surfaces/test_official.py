@@ -7,7 +7,8 @@ import pytest
 
 from lore import Draft, Invalid, Lore, LoreError, NotFound
 from lore.surfaces import SURFACES, surfaces_named
-from lore.surfaces.base import Reply
+from lore.surfaces.surface import Reply
+from tests.surfaces.checked import checked_call
 
 OFFICIAL = SURFACES["official"]
 ADA = {"name": "Ada", "entityType": "person", "observations": ["wrote notes"]}
@@ -15,10 +16,10 @@ KNOWS = {"from": "Ada", "to": "Charles", "relationType": "knows"}
 
 
 def call(lore: Lore, tool: str, **arguments: Any) -> Reply:
-    return OFFICIAL.tools[tool](lore, arguments)
+    return checked_call(OFFICIAL.tools[tool], lore, arguments)
 
 
-def told(lore: Lore, tool: str, **arguments: Any) -> dict[str, Any]:
+def answer_of(lore: Lore, tool: str, **arguments: Any) -> dict[str, Any]:
     return dict(call(lore, tool, **arguments).data)
 
 
@@ -40,7 +41,7 @@ def test_the_hints_are_those_of_the_official_server() -> None:
     }
 
 
-def test_it_stands_alone_because_the_graph_has_the_same_names() -> None:
+def test_official_cannot_be_combined_with_graph_because_their_tools_share_names() -> None:
     assert OFFICIAL not in surfaces_named("all")
     assert surfaces_named("official") == [OFFICIAL]
     with pytest.raises(Invalid, match="both have a tool"):
@@ -48,30 +49,30 @@ def test_it_stands_alone_because_the_graph_has_the_same_names() -> None:
 
 
 def test_existing_names_are_skipped_not_merged(lore: Lore) -> None:
-    assert told(lore, "create_entities", entities=[ADA]) == {"entities": [ADA]}
-    assert told(lore, "create_entities", entities=[ADA | {"observations": ["new"]}]) == {"entities": []}
-    assert told(lore, "open_nodes", names=["Ada"])["entities"] == [ADA]
+    assert answer_of(lore, "create_entities", entities=[ADA]) == {"entities": [ADA]}
+    assert answer_of(lore, "create_entities", entities=[ADA | {"observations": ["new"]}]) == {"entities": []}
+    assert answer_of(lore, "open_nodes", names=["Ada"])["entities"] == [ADA]
 
 
-def test_relations_do_not_need_their_ends(lore: Lore) -> None:
-    assert told(lore, "create_relations", relations=[KNOWS, KNOWS]) == {"relations": [KNOWS]}
-    assert told(lore, "read_graph") == {"entities": [], "relations": [KNOWS]}
-    told(lore, "create_entities", entities=[ADA])
-    assert told(lore, "search_nodes", query="ADA") == {"entities": [ADA], "relations": [KNOWS]}
-    assert told(lore, "search_nodes", query="charles")["entities"] == []
-    told(lore, "delete_entities", entityNames=["Charles"])
-    assert told(lore, "read_graph")["relations"] == []
+def test_relations_are_kept_even_if_their_entities_do_not_exist(lore: Lore) -> None:
+    assert answer_of(lore, "create_relations", relations=[KNOWS, KNOWS]) == {"relations": [KNOWS]}
+    assert answer_of(lore, "read_graph") == {"entities": [], "relations": [KNOWS]}
+    answer_of(lore, "create_entities", entities=[ADA])
+    assert answer_of(lore, "search_nodes", query="ADA") == {"entities": [ADA], "relations": [KNOWS]}
+    assert answer_of(lore, "search_nodes", query="charles")["entities"] == []
+    answer_of(lore, "delete_entities", entityNames=["Charles"])
+    assert answer_of(lore, "read_graph")["relations"] == []
 
 
 def test_unknown_entities_are_an_error_to_observe_and_nothing_to_delete(lore: Lore) -> None:
-    told(lore, "create_entities", entities=[ADA])
+    answer_of(lore, "create_entities", entities=[ADA])
     wanted = [{"entityName": "Ada", "contents": ["x"]}, {"entityName": "Nobody", "contents": ["y"]}]
     with pytest.raises(NotFound, match="Entity with name Nobody not found"):
         call(lore, "add_observations", observations=wanted)
-    assert told(lore, "read_graph")["entities"] == [ADA]
+    assert answer_of(lore, "read_graph")["entities"] == [ADA]
     done = {"success": True, "message": "Observations deleted successfully"}
     unknown = [{"entityName": "Nobody", "observations": ["y"]}]
-    assert told(lore, "delete_observations", deletions=unknown) == done
+    assert answer_of(lore, "delete_observations", deletions=unknown) == done
 
 
 def test_text_blocks_are_pretty_json(lore: Lore) -> None:
@@ -81,17 +82,17 @@ def test_text_blocks_are_pretty_json(lore: Lore) -> None:
     assert call(lore, "read_graph").text == ('{\n  "entities": [],\n  "relations": []\n}',)
 
 
-def test_no_relation_brings_an_inverse_of_its_own(lore: Lore) -> None:
-    told(lore, "create_relations", relations=[KNOWS | {"relationType": "contiene"}])
-    assert len(told(lore, "read_graph")["relations"]) == 1
+def test_creating_a_relation_creates_no_inverse(lore: Lore) -> None:
+    answer_of(lore, "create_relations", relations=[KNOWS | {"relationType": "contiene"}])
+    assert len(answer_of(lore, "read_graph")["relations"]) == 1
 
 
 def test_memories_of_other_dialects_are_part_of_the_graph_but_do_not_flood_it(lore: Lore) -> None:
     remark = "A remark about engines."
     lore.remember(Draft(content=remark))
     shown = [{"name": remark, "entityType": "note", "observations": [remark]}]
-    assert told(lore, "search_nodes", query="engines")["entities"] == shown
-    assert told(lore, "read_graph")["entities"] == shown
+    assert answer_of(lore, "search_nodes", query="engines")["entities"] == shown
+    assert answer_of(lore, "read_graph")["entities"] == shown
     lore.remember(Draft(content="User: what about engines?", kind="turn"))
     assert call(lore, "read_graph").text == (json.dumps({"entities": shown, "relations": []}, indent=2),)
     lore.remember_all([Draft(content=f"Remark number {n}.") for n in range(60)])
@@ -99,7 +100,7 @@ def test_memories_of_other_dialects_are_part_of_the_graph_but_do_not_flood_it(lo
     assert len(reply.data["entities"]) == 50
     assert reply.text[1].startswith("11 more memories of other tools are not shown")
     lore.remember_all([Draft(content=f"{n} " + "long " * 8_000) for n in range(2)])
-    assert len(told(lore, "read_graph")["entities"]) == 1
+    assert len(answer_of(lore, "read_graph")["entities"]) == 1
 
 
 @pytest.mark.parametrize(
@@ -113,7 +114,9 @@ def test_memories_of_other_dialects_are_part_of_the_graph_but_do_not_flood_it(lo
         ("add_observations", {"name": "Ada", "observations": ["x"]}),
     ],
 )
-def test_a_bad_item_leaves_nothing_of_the_call(lore: Lore, tool: str, arguments: dict[str, Any]) -> None:
+def test_a_call_with_one_invalid_item_stores_nothing(
+    lore: Lore, tool: str, arguments: dict[str, Any]
+) -> None:
     with pytest.raises(LoreError):
         call(lore, tool, **arguments)
-    assert told(lore, "read_graph") == {"entities": [], "relations": []}
+    assert answer_of(lore, "read_graph") == {"entities": [], "relations": []}

@@ -13,6 +13,7 @@ from lore.connecting import wire
 from lore.ranking.policy import REFERENCE
 from lore.surfaces import SURFACES, Reply
 from tests.engine.test_suggest import swept_by
+from tests.surfaces.checked import checked_call
 
 TOOLS = SURFACES["scored"].tools
 UNKNOWN = "01a1e199-c073-71dd-958f-3013d1acd782"
@@ -23,7 +24,7 @@ MEMORY_KEYS = {
 
 
 def call(lore: Lore, tool: str, **arguments: Any) -> Any:
-    return TOOLS[tool](lore, arguments).data
+    return checked_call(TOOLS[tool], lore, arguments).data
 
 
 def inserted(lore: Lore, title: str, content: str = "", **fields: Any) -> str:
@@ -392,13 +393,13 @@ def test_the_same_meaning_and_words_are_a_duplicate_unless_forced(lore: Lore) ->
     assert len(forced["inserted_memories"]) == 1
 
 
-def test_two_twins_in_one_call_are_one_note(lore: Lore) -> None:
+def test_two_notes_of_one_call_that_say_the_same_are_kept_once(lore: Lore) -> None:
     twins = [{"title": "walrus", "content": "on ice"}, {"title": "walrus", "content": "on ice"}]
     answer = call(lore, "lore_insert", memories=twins)
     assert (len(answer["inserted_memories"]), len(answer["duplicates"])) == (1, 1)
 
 
-def test_force_does_not_make_a_title_twice(lore: Lore) -> None:
+def test_force_does_not_save_a_second_note_with_the_same_title(lore: Lore) -> None:
     inserted(lore, "walrus")
     answer = call(lore, "lore_insert", memories=[{"title": "walrus", "content": "else"}], force=True)
     [error] = answer["errors"]
@@ -419,7 +420,7 @@ def test_titles_are_unique_for_each_namespace(lore: Lore) -> None:
     assert found(lore, "walrus") == []
 
 
-def test_what_is_wrong_with_single_items_is_told_and_the_rest_is_kept(lore: Lore) -> None:
+def test_invalid_items_are_listed_as_errors_and_the_others_are_kept(lore: Lore) -> None:
     good = {"title": "good", "content": "kept"}
     answer = call(
         lore,
@@ -455,7 +456,7 @@ def test_what_is_wrong_with_single_items_is_told_and_the_rest_is_kept(lore: Lore
     assert good == {"title": "good", "content": "kept"}
 
 
-def test_a_link_that_exists_is_told_again_and_left_as_it_is(lore: Lore) -> None:
+def test_inserting_an_existing_link_lists_it_and_changes_nothing(lore: Lore) -> None:
     link = {
         "source_memory_id": inserted(lore, "one"),
         "target_memory_id": inserted(lore, "two"),
@@ -480,7 +481,7 @@ def test_feedback_follows_the_published_numbers(lore: Lore) -> None:
     assert scores == [(5.4, 8), (5.7, 7), (6.2, 8), (5.8, 6.75)]
 
 
-def test_worthless_notes_are_deleted_and_unknown_ones_told(lore: Lore) -> None:
+def test_notes_rated_worthless_are_deleted_and_unknown_ids_are_errors(lore: Lore) -> None:
     id = inserted(lore, "walrus")
     feedback = [{"id": id, "useful": False, "confidence": 2}, {"id": UNKNOWN, "useful": True}]
     assert call(lore, "lore_update", memory_feedback=feedback) == {
@@ -548,7 +549,7 @@ def test_without_auto_insert_only_the_session_is_kept(lore: Lore) -> None:
 
 
 # --- links to come
-def test_links_are_recommended_and_not_made(lore: Lore) -> None:
+def test_recommending_links_creates_none(lore: Lore) -> None:
     one = inserted(lore, "Walrus Project ice", "ships in May with config.py")
     two = inserted(lore, "Walrus Project snow", "ships in June with config.py")
     inserted(lore, "zebras graze")
@@ -562,7 +563,7 @@ def test_links_are_recommended_and_not_made(lore: Lore) -> None:
     assert lore.links([one]) == []
 
 
-def test_links_of_an_unknown_note_are_none_and_it_is_said(lore: Lore) -> None:
+def test_no_links_are_recommended_for_an_unknown_note_and_a_note_says_why(lore: Lore) -> None:
     reply = TOOLS["lore_recommend_links"](lore, {"lore_id": UNKNOWN})
     assert reply.data == {"candidates": [], "count": 0, "source_lore_id": UNKNOWN}
     assert UNKNOWN in reply.text[1]
@@ -658,7 +659,7 @@ def test_the_largest_content_is_kept_whole(lore: Lore) -> None:
     assert shown(lore, thought["id"])["content"] == "ü" * 25_000
 
 
-def test_other_namespaces_are_out_of_sight(lore: Lore) -> None:
+def test_notes_of_other_namespaces_are_neither_found_nor_changed(lore: Lore) -> None:
     hers = inserted(lore.for_namespace("ada"), "a private walrus")
     ours = inserted(lore, "a shared walrus")
     bob = lore.for_namespace("bob")

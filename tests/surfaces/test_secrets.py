@@ -143,7 +143,7 @@ def run(lore: Lore, tool: str, arguments: Mapping[str, Any]) -> Any:
 
 def stored(lore: Lore) -> bytes:
     """All bytes of the store, its log included, in small letters."""
-    path = Path(lore.store.location)
+    path = Path(lore.store.report().location)
     files = [path, path.with_name(f"{path.name}-wal")]
     return b"".join(file.read_bytes() for file in files if file.exists()).lower()
 
@@ -166,8 +166,8 @@ def test_no_tool_stores_a_secret(
     lore = replace(lore, tuning=replace(lore.tuning, import_roots=str(tmp_path)))
     memory = lore.remember(Draft(content="Seals sleep on the ice."))
     names = ["Zoo", "Park"]
-    zoo, _ = lore.graph.introduce([Subject(name=name, observations=("It has walruses.",)) for name in names])
-    lore.graph.relate([Relation(source="Park", target="Zoo", type="near")])
+    zoo, _ = lore.introduce([Subject(name=name, observations=("It has walruses.",)) for name in names])
+    lore.relate([Relation(source="Park", target="Zoo", type="near")])
     spelled = json.dumps(arguments).replace(ID, memory.id).replace(str(NUMBER), str(zoo.entity.alias))
     for _ in range(2):
         try:
@@ -195,8 +195,8 @@ def test_a_secret_with_a_name_is_a_secret_in_metadata(lore: Lore) -> None:
 def test_the_same_text_with_a_secret_is_known_the_second_time(lore: Lore) -> None:
     first = lore.remember(Draft(content=TEXT, once=True))
     assert lore.remember(Draft(content=TEXT, once=True)).id == first.id
-    lore.graph.introduce([Subject(name=NAME, observations=(TEXT,))])
-    [view] = lore.graph.introduce([Subject(name=NAME, observations=(TEXT,))])
+    lore.introduce([Subject(name=NAME, observations=(TEXT,))])
+    [view] = lore.introduce([Subject(name=NAME, observations=(TEXT,))])
     assert view.added == ()
 
 

@@ -11,10 +11,11 @@ import pytest
 
 from lore import Lore, NotFound
 from lore.surfaces import SURFACES
+from tests.surfaces.checked import checked_call
 
 
 def call(lore: Lore, surface: str, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
-    return dict(SURFACES[surface].names()[tool](lore, arguments).data)
+    return dict(checked_call(SURFACES[surface].names()[tool], lore, arguments).data)
 
 
 # --- scored notes
@@ -177,7 +178,7 @@ def test_the_graph_dialect_answers_its_examples(lore: Lore) -> None:
     assert graph(lore, "delete_relations", relations=[triple | {"to": "Nowhere"}])["deleted"] == []
 
 
-def test_splitting_and_caring_answer_their_examples(lore: Lore) -> None:
+def test_splitting_and_maintenance_answer_their_examples(lore: Lore) -> None:
     topics = ("sailing boats wind harbour", "baking bread flour oven", "chess openings pawns queen")
     told = [f"{topics[n % 3]} number {n}" for n in range(28)]
     graph(lore, "create_entities", entities=[{"name": "Big", "entityType": "Proyecto", "observations": told}])

@@ -84,7 +84,7 @@ def test_a_stored_fact_is_found_first_and_once(
     answer = SURFACES[surface].tools[tool](lore, arguments).data
     hits = next(value for value in answer.values() if isinstance(value, list) and value)
     if surface == "tree":
-        hits = [lore.look_at(hit["id"]).memory.content for hit in hits]
+        hits = [lore.read(hit["id"], use=False).memory.content for hit in hits]
     stating = [place for place, hit in enumerate(hits) if MARK in str(hit)]
     assert stating == [0]
 
@@ -92,7 +92,7 @@ def test_a_stored_fact_is_found_first_and_once(
 def test_calls_to_lore_are_shown_in_their_session_and_nowhere_else(lore: Lore, stored: str) -> None:
     calls = lore.select(Filter(kinds=frozenset({"lore-call"})), 100)
     assert [call.metadata["tool"] for call in calls] == ["mcp__lore__search"] * 5 + ["mcp__lore__store"]
-    assert {lore.look_at(call.id).parent for call in calls} == {
+    assert {lore.read(call.id, use=False).parent for call in calls} == {
         session.id for session in lore.select(Filter(kinds=frozenset({"session"})), 100)
     }
     assert not {call.id for call in calls} & {memory.id for memory in lore.select(Filter(), 100)}
@@ -100,5 +100,5 @@ def test_calls_to_lore_are_shown_in_their_session_and_nowhere_else(lore: Lore, s
         answer = str(SURFACES[surface].tools[tool](lore, arguments).data)
         assert MARK in answer
         assert stored not in answer.replace(f"'{stored}'", "")  # only calls speak of ids
-    assert lore.store.pending(lore.sense.model) == 0
-    assert not lore.store.reader("shared").vectors(lore.sense.model, [call.id for call in calls])
+    assert lore.store.unembedded(lore.embeddings.model, 0).total == 0
+    assert not lore.store.reader("shared").vectors(lore.embeddings.model, [call.id for call in calls])

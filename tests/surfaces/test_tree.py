@@ -12,12 +12,13 @@ from lore.model import Cause
 from lore.ranking.policy import REFERENCE
 from lore.surfaces import SURFACES, Reply
 from lore.text import tokens_in
+from tests.surfaces.checked import checked_call
 
 TOOLS = SURFACES["tree"].tools
 
 
 def call(lore: Lore, tool: str, **arguments: Any) -> Reply:
-    return TOOLS[tool](lore, arguments)
+    return checked_call(TOOLS[tool], lore, arguments)
 
 
 def stored(lore: Lore, content: str, **arguments: Any) -> str:
@@ -128,10 +129,10 @@ def test_an_empty_store_says_so(lore: Lore) -> None:
     assert reply.text == ("No results for 'anything'.", "Nothing is stored yet.")
 
 
-def test_searching_ids_is_no_use(lore: Lore) -> None:
+def test_a_search_for_ids_does_not_count_as_a_use(lore: Lore) -> None:
     id = stored(lore, "quiet fragment", depth=0)
     found(lore, "quiet fragment")
-    assert lore.look_at(id).memory.access_count == 0
+    assert lore.read(id, use=False).memory.access_count == 0
 
 
 FILLER = "Nothing of interest happened on this day at all. " * 40
@@ -164,7 +165,7 @@ def test_a_preview_shows_the_matching_passage_with_date_project_and_origin(lore:
         "source": "codex",
     }
     assert about.items() <= result.items()
-    assert lore.look_at(ferry.id).memory.access_count == 0
+    assert lore.read(ferry.id, use=False).memory.access_count == 0
 
 
 def test_ten_passages_fit_where_two_whole_memories_would(lore: Lore) -> None:
@@ -186,7 +187,7 @@ def test_ten_passages_fit_where_two_whole_memories_would(lore: Lore) -> None:
 def test_full_contents_count_as_a_use(lore: Lore) -> None:
     id = stored(lore, "quiet fragment", depth=0)
     found(lore, "quiet fragment", detail="full")
-    assert lore.look_at(id).memory.access_count == 1
+    assert lore.read(id, use=False).memory.access_count == 1
 
 
 # --- read
@@ -213,8 +214,7 @@ def test_a_long_turn_is_read_whole_within_the_budget_of_each_answer(lore: Lore) 
     id = stored(lore, "0 walruses. […]", depth=0)
     with lore.store.transaction(lore.namespace, Cause(verb="test"), 0.0) as writer:
         [turn] = writer.get([id]).values()
-        writer.put([replace(turn, metadata={"full_length": len(whole)})])
-        writer.put_full_texts({id: whole})
+        writer.put([replace(turn, metadata={"full_length": len(whole)})], {id: whole})
     excerpt = call(lore, "read", id=id).data
     assert excerpt["content"] == "0 walruses. […]"
     assert excerpt["notes"] == [
@@ -249,7 +249,7 @@ def test_a_replaced_fact_says_what_replaced_it_and_when(lore: Lore, clock: Clock
     old, new = stored(lore, "port 4000", depth=0), stored(lore, "port 5000", depth=0)
     clock.sleep(days=3)
     with lore.store.transaction(lore.namespace, Cause(verb="test"), lore.clock()) as writer:
-        memory = lore.look_at(old).memory
+        memory = lore.read(old, use=False).memory
         writer.put([replace(memory, superseded_by=new, superseded_at=lore.clock())])
     by = {"id": new, "label": "port 5000", "date": "2026-01-04"}
     assert call(lore, "read", id=old).data["replaced_by"] == by
@@ -257,7 +257,7 @@ def test_a_replaced_fact_says_what_replaced_it_and_when(lore: Lore, clock: Clock
     assert "replaced_by" not in call(lore, "read", id=new).data
 
 
-def test_read_gives_content_and_the_ways_onward(lore: Lore) -> None:
+def test_read_returns_content_parent_children_and_associations(lore: Lore) -> None:
     root = stored(lore, "root concept", depth=0)
     child = stored(lore, "narrower aspect", parent_id=root)
     leaf = stored(lore, "specific finding", parent_id=child)
@@ -291,9 +291,9 @@ def test_reading_strengthens_and_never_lowers(lore: Lore, clock: Clock) -> None:
 def test_reading_wakes_the_neighbours_but_does_not_edit_them(lore: Lore) -> None:
     root = stored(lore, "root", depth=0)
     child = stored(lore, "child", parent_id=root)
-    before = lore.look_at(child)
+    before = lore.read(child, use=False)
     call(lore, "read", id=root)
-    after = lore.look_at(child)
+    after = lore.read(child, use=False)
     assert after.relevance == pytest.approx(before.relevance + 0.1)
     assert after.memory.updated_at == before.memory.updated_at
     assert after.memory.access_count == 0
@@ -313,7 +313,7 @@ def test_roots_come_with_their_number_of_children_the_most_relevant_first(lore: 
     assert len(call(lore, "list_roots", limit=1).data["roots"]) == 1
 
 
-def test_no_roots_is_said_in_words(lore: Lore) -> None:
+def test_an_empty_list_of_roots_comes_with_a_sentence(lore: Lore) -> None:
     assert call(lore, "list_roots").text == ("No knowledge stored yet.",)
 
 
@@ -463,7 +463,7 @@ def test_the_largest_content_is_kept_whole(lore: Lore) -> None:
     assert call(lore, "read", id=stored(lore, content, depth=0)).data["content"] == content
 
 
-def test_other_namespaces_are_out_of_sight(lore: Lore) -> None:
+def test_fragments_of_other_namespaces_are_neither_found_nor_changed(lore: Lore) -> None:
     hers = stored(lore.for_namespace("ada"), "ada's private fragment", depth=0)
     ours = stored(lore, "a shared fragment", depth=0)
     assert found(lore.for_namespace("ada"), "fragment") == [hers, ours] or found(
@@ -481,7 +481,7 @@ def test_other_namespaces_are_out_of_sight(lore: Lore) -> None:
             call(lore.for_namespace("bob"), tool, **arguments)
 
 
-def test_ids_are_uuids_and_never_guessed(lore: Lore) -> None:
+def test_every_fragment_has_an_id_of_its_own(lore: Lore) -> None:
     ids = {stored(lore, f"fragment {n}", depth=0) for n in range(20)}
     assert len(ids) == 20
     assert str(uuid4()) not in ids

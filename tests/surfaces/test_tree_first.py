@@ -8,12 +8,13 @@ from lore import Draft, Filter, Lore, LoreError, NotFound, Tie
 from lore.clock import Clock
 from lore.surfaces import SURFACES
 from lore.surfaces.tree_first import CHILDREN_LIMIT, NEIGHBOURS_LIMIT, TOPICS_LIMIT
+from tests.surfaces.checked import checked_call
 
 TOOLS = SURFACES["tree-first"].tools
 
 
 def call(lore: Lore, tool: str, **arguments: Any) -> Any:
-    return TOOLS[tool](lore, arguments).data
+    return checked_call(TOOLS[tool], lore, arguments).data
 
 
 def stored(lore: Lore, content: str, summary: str = "in short", **arguments: Any) -> str:
@@ -67,7 +68,7 @@ def test_parameters_and_defaults_are_those_of_the_dialect(tool: str) -> None:
     assert {name: value.get("default") for name, value in schema["properties"].items()} == defaults
 
 
-def test_directions_are_three() -> None:
+def test_traverse_offers_children_parent_and_associations() -> None:
     direction = TOOLS["traverse_memory"].input_schema["properties"]["direction"]
     assert direction["enum"] == ["children", "parent", "associations"]
 
@@ -132,11 +133,11 @@ def test_several_fragments_of_one_tree_are_found(lore: Lore) -> None:
 
 def test_a_query_that_shows_content_counts_as_use(lore: Lore, chain: list[str]) -> None:
     queried(lore, "async runtime")
-    assert lore.look_at(chain[1]).memory.access_count == 1
-    assert lore.look_at(chain[0]).memory.access_count == 0
+    assert lore.read(chain[1], use=False).memory.access_count == 1
+    assert lore.read(chain[0], use=False).memory.access_count == 0
 
 
-def test_nothing_found_is_explained(lore: Lore) -> None:
+def test_a_query_without_results_explains_why(lore: Lore) -> None:
     assert call(lore, "query_memory", topic="x") == {"fragments": [], "notes": ["Nothing is stored yet."]}
 
 
@@ -227,7 +228,7 @@ def test_depth_zero_is_a_new_topic_and_so_is_what_fits_nowhere(lore: Lore) -> No
 
 
 def test_content_and_summary_are_kept(lore: Lore) -> None:
-    memory = lore.look_at(stored(lore, "long text", "short text")).memory
+    memory = lore.read(stored(lore, "long text", "short text"), use=False).memory
     assert (memory.kind, memory.content, memory.summary) == ("fragment", "long text", "short text")
 
 
@@ -255,7 +256,7 @@ def test_an_empty_store_has_no_topics(lore: Lore) -> None:
 
 
 # --- beside the second generation
-def test_both_generations_share_one_store(lore: Lore) -> None:
+def test_tree_and_tree_first_share_one_store(lore: Lore) -> None:
     tree = SURFACES["tree"].tools
     root = tree["store"](lore, {"content": "rust error handling", "depth": 0}).data["id"]
     leaf = stored(lore, "prefer anyhow in rust applications", "anyhow", parent_id=root)
@@ -276,7 +277,7 @@ def test_a_memory_without_a_summary_shows_its_title_or_first_words(lore: Lore) -
     assert len(other) <= 80
 
 
-def test_what_is_forgotten_is_nowhere(lore: Lore, chain: list[str]) -> None:
+def test_a_forgotten_fragment_is_in_no_answer(lore: Lore, chain: list[str]) -> None:
     lore.forget([chain[1]])
     assert queried(lore, "async") == [chain[2]]
     assert traversed(lore, chain[0], "children") == [chain[2]]
@@ -322,7 +323,7 @@ def test_bad_input_is_named_and_changes_nothing(
     assert lore.count(Filter(forgotten=True, superseded=True)) == 1
 
 
-def test_other_namespaces_are_out_of_sight(lore: Lore) -> None:
+def test_fragments_of_other_namespaces_are_neither_found_nor_changed(lore: Lore) -> None:
     hers = stored(lore.for_namespace("ada"), "ada's private walrus", depth=0)
     ours = stored(lore, "the shared walrus", depth=0)
     bob = lore.for_namespace("bob")

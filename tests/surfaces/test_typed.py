@@ -15,9 +15,10 @@ from lore.connecting import wire
 from lore.embed.hashing import HashEmbedder
 from lore.engine.remember import UPDATES_ABOVE
 from lore.model import Cause
-from lore.ranking.category import IMPORTANCE
+from lore.ranking.decay import IMPORTANCE
 from lore.surfaces import SURFACES
 from lore.vectors import Vector, Vectors
+from tests.surfaces.checked import checked_call
 
 TOOLS = SURFACES["typed"].tools
 TYPES = ("fact", "preference", "decision", "identity", "event", "observation", "goal", "todo")
@@ -25,7 +26,7 @@ RELATIONS = ("related_to", "updates", "contradicts", "caused_by", "result_of", "
 
 
 def call(lore: Lore, tool: str, **arguments: Any) -> Any:
-    return TOOLS[tool](lore, arguments).data
+    return checked_call(TOOLS[tool], lore, arguments).data
 
 
 def saved(lore: Lore, content: str, **arguments: Any) -> str:
@@ -98,21 +99,21 @@ def test_a_save_answers_with_the_id(lore: Lore) -> None:
         "message": "Memory saved successfully",
         "linked": [],
     }
-    assert lore.look_at(answer["memory_id"]).memory.content == "The user prefers tea"
+    assert lore.read(answer["memory_id"], use=False).memory.content == "The user prefers tea"
 
 
 @pytest.mark.parametrize("memory_type", TYPES)
 def test_importance_is_that_of_the_type_unless_it_is_given(lore: Lore, memory_type: str) -> None:
     usual = saved(lore, "as usual", memory_type=memory_type)
     given = saved(lore, "something else", memory_type=memory_type, importance=0.0)
-    assert lore.look_at(usual).memory.importance == IMPORTANCE[memory_type]
-    assert lore.look_at(given).memory.importance == 0.0
-    assert lore.look_at(usual).memory.type == memory_type
+    assert lore.read(usual, use=False).memory.importance == IMPORTANCE[memory_type]
+    assert lore.read(given, use=False).memory.importance == 0.0
+    assert lore.read(usual, use=False).memory.type == memory_type
 
 
 def test_source_and_channel_are_kept(lore: Lore) -> None:
     id = saved(lore, "likes jazz", source="user stated explicitly", channel_id="c-42")
-    memory = lore.look_at(id).memory
+    memory = lore.read(id, use=False).memory
     assert (memory.kind, memory.type) == ("note", "fact")
     assert (memory.source, memory.channel) == ("user stated explicitly", "c-42")
 
@@ -129,17 +130,17 @@ def test_a_memory_is_saved_with_its_associations(lore: Lore, relation: str) -> N
     assert answer["linked"] == [
         {"memory_id": target, "relation_type": relation, "weight": 0.9, "content": "we use PostgreSQL"}
     ]
-    [link] = lore.look_at(answer["memory_id"]).links
+    [link] = lore.read(answer["memory_id"], use=False).links
     assert (link.source, link.kind, link.type) == (answer["memory_id"], "associative", relation)
 
 
-def test_an_association_is_related_to_by_half_if_nothing_else_is_said(lore: Lore) -> None:
+def test_an_association_is_related_to_with_weight_one_half_by_default(lore: Lore) -> None:
     target = saved(lore, "we use PostgreSQL")
     [linked] = call(lore, "memory_save", content="x y z", associations=[{"target_id": target}])["linked"]
     assert (linked["relation_type"], linked["weight"]) == ("related_to", 0.5)
 
 
-def test_what_says_nearly_the_same_is_linked_as_updated_and_named(lore: Lore) -> None:
+def test_a_memory_that_says_nearly_the_same_is_linked_as_an_update_and_named(lore: Lore) -> None:
     old = saved(lore, "The standup is every weekday at nine in the morning")
     saved(lore, "Zebras graze quietly")
     answer = call(lore, "memory_save", content="The standup is every weekday at nine in the morning!")
@@ -197,7 +198,7 @@ def test_hybrid_also_follows_associations(lore: Lore) -> None:
     assert recalled(lore, "deploy key rotation") == [key, vault]
 
 
-def test_scores_lie_between_nothing_and_one_and_fall(lore: Lore) -> None:
+def test_scores_are_between_0_and_1_and_fall(lore: Lore) -> None:
     ids = [saved(lore, f"walrus {word}") for word in ("ice", "sea", "zoo", "sun")]
     for one, other in pairwise(ids):
         lore.link([Tie(source=one, target=other)])
@@ -242,7 +243,7 @@ def test_sort_by_orders_what_the_mode_chose(lore: Lore, clock: Clock) -> None:
     assert recalled(lore, mode="important", sort_by="recent", max_results=2) == [middle, strong]
 
 
-def test_a_place_in_an_order_is_its_score(lore: Lore) -> None:
+def test_the_score_of_an_ordered_memory_follows_from_its_place(lore: Lore) -> None:
     for number in range(4):
         saved(lore, f"memory {number}")
     answer = call(lore, "memory_recall", mode="recent")
@@ -252,9 +253,9 @@ def test_a_place_in_an_order_is_its_score(lore: Lore) -> None:
 @pytest.mark.parametrize("arguments", [{"query": "walrus"}, {"mode": "recent"}, {"mode": "important"}])
 def test_every_recall_counts_one_use_and_edits_nothing(lore: Lore, arguments: dict[str, Any]) -> None:
     id = saved(lore, "walrus")
-    before = lore.look_at(id).memory
+    before = lore.read(id, use=False).memory
     recalled(lore, **arguments)
-    after = lore.look_at(id).memory
+    after = lore.read(id, use=False).memory
     assert (before.access_count, after.access_count) == (0, 1)
     assert after.updated_at == before.updated_at
 
@@ -289,10 +290,10 @@ def test_every_mode_answers_with_the_same_keys(lore: Lore, arguments: dict[str, 
 def test_identity_never_fades_and_a_trifle_does(lore: Lore, clock: Clock) -> None:
     name = saved(lore, "My name is Ada", memory_type="identity")
     fact = saved(lore, "It rained", importance=1.0)
-    before = lore.look_at(name).relevance, lore.look_at(fact).relevance
+    before = lore.read(name, use=False).relevance, lore.read(fact, use=False).relevance
     clock.sleep(days=400)
-    assert lore.look_at(name).relevance == before[0]
-    assert lore.look_at(fact).relevance < before[1]
+    assert lore.read(name, use=False).relevance == before[0]
+    assert lore.read(fact, use=False).relevance < before[1]
     assert recalled(lore, "what is my name") == [name]
 
 
@@ -344,7 +345,7 @@ def test_a_delete_tells_what_was_forgotten_and_why(lore: Lore) -> None:
     assert recalled(lore, "office Porto") == [id]
 
 
-def test_what_is_not_there_is_not_forgotten(lore: Lore) -> None:
+def test_deleting_an_unknown_memory_says_that_nothing_was_forgotten(lore: Lore) -> None:
     id = saved(lore, "once")
     call(lore, "memory_delete", memory_id=id)
     again = call(lore, "memory_delete", memory_id=id)
@@ -418,10 +419,10 @@ def test_one_unknown_target_among_many_keeps_the_whole_call_from_being_saved(lor
             associations=[{"target_id": known}, {"target_id": UNKNOWN}],
         )
     assert lore.count(Filter()) == 1
-    assert lore.look_at(known).links == ()
+    assert lore.read(known, use=False).links == ()
 
 
-def test_other_namespaces_are_out_of_sight(lore: Lore) -> None:
+def test_memories_of_other_namespaces_are_neither_recalled_nor_deleted(lore: Lore) -> None:
     hers = saved(lore.for_namespace("ada"), "ada's private walrus")
     ours = saved(lore, "the shared walrus")
     bob = lore.for_namespace("bob")

@@ -8,8 +8,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from lore.transcripts.base import Heading, LineReader, Said, Turn
-from lore.transcripts.lines import LASTING, MOST_EARLIER
+from lore.transcripts.turns import LASTING, MOST_EARLIER, Heading, LineReader, Turn, TurnOrHeading
 
 FIXTURES = Path(__file__).parent / "fixtures"
 
@@ -22,9 +21,9 @@ def lines(*records: object) -> list[bytes]:
     return [json.dumps(record).encode() for record in records]
 
 
-def read(reader: type[LineReader], path: str, lines: Sequence[bytes], *splits: int) -> list[Said]:
+def read(reader: type[LineReader], path: str, lines: Sequence[bytes], *splits: int) -> list[TurnOrHeading]:
     """What the lines say. At each split the reader is made anew, with its state as JSON gives it back."""
-    one, said = reader(path, {}), list[Said]()
+    one, said = reader(path, {}), list[TurnOrHeading]()
     for number, line in enumerate(lines, 1):
         if number in splits:
             one = reader(path, json.loads(json.dumps(one.state)))
@@ -32,19 +31,19 @@ def read(reader: type[LineReader], path: str, lines: Sequence[bytes], *splits: i
     return said
 
 
-def turns(said: Sequence[Said]) -> list[Turn]:
+def turns(said: Sequence[TurnOrHeading]) -> list[Turn]:
     return [one for one in said if isinstance(one, Turn)]
 
 
-def headings(said: Sequence[Said]) -> list[Heading]:
+def headings(said: Sequence[TurnOrHeading]) -> list[Heading]:
     return [one for one in said if isinstance(one, Heading)]
 
 
-def heard(said: Sequence[Said]) -> list[tuple[str, str]]:
+def heard(said: Sequence[TurnOrHeading]) -> list[tuple[str, str]]:
     return [(turn.role, turn.text) for turn in turns(said)]
 
 
-def check(said: Sequence[Said]) -> None:
+def check(said: Sequence[TurnOrHeading]) -> None:
     """Everything that was said has a name and can be stored."""
     for one in said:
         assert one.session
@@ -55,7 +54,7 @@ def check(said: Sequence[Said]) -> None:
     check_nothing_is_lost(said)
 
 
-def check_nothing_is_lost(said: Sequence[Said]) -> None:
+def check_nothing_is_lost(said: Sequence[TurnOrHeading]) -> None:
     """A turn that comes again soon has at least what it had."""
     last: dict[str, Turn] = {}
     for turn in turns(said):

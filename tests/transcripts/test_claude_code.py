@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lore.transcripts import words
-from lore.transcripts.base import Heading, LineReader, Said, Turn
-from lore.transcripts.claude_code import MOST_CALLS, NAME, Reader, may_speak
-from lore.transcripts.lines import LONGEST_WAITING
+from lore.transcripts import fields
+from lore.transcripts.claude_code import MOST_CALLS, NAME, Reader, may_be_conversation
+from lore.transcripts.turns import WAITING_CHARACTERS, Heading, LineReader, Turn, TurnOrHeading
 from tests.transcripts import reading
 
 FIXTURES = Path(__file__).parent / "fixtures"
@@ -30,7 +29,7 @@ LINES = {
 PNG = "iVBORw0KGgo" + "QUJD" * 500
 
 
-def read(lines: Iterable[bytes], path: str = PATH) -> list[Said]:
+def read(lines: Iterable[bytes], path: str = PATH) -> list[TurnOrHeading]:
     reader: LineReader = Reader(path, {})
     return [said for number, line in enumerate(lines, 1) for said in reader.read(number, line)]
 
@@ -43,7 +42,7 @@ def line_of(entry: object) -> bytes:
     return json.dumps(entry, separators=(",", ":")).encode()
 
 
-def short(said: Iterable[Said]) -> list[str]:
+def short(said: Iterable[TurnOrHeading]) -> list[str]:
     """Turns as one reads them: `tool Bash failed: call | result`, thoughts in brackets."""
     told = []
     for turn in said:
@@ -129,7 +128,7 @@ def test_spaces_between_the_fields_make_no_difference(name: str) -> None:
     assert read(line_of(json.loads(line)) for line in LINES[name]) == read(LINES[name])
 
 
-def test_a_turn_knows_where_it_comes_from() -> None:
+def test_a_turn_has_folder_branch_line_and_time() -> None:
     assert NAME == "claude-code"
     assert read(LINES[MAIN])[1] == Turn(
         uuid="16372862-1b22-4fbb-966f-507dc687a46c",
@@ -145,19 +144,19 @@ def test_a_turn_knows_where_it_comes_from() -> None:
     )
 
 
-def test_a_tool_turn_has_the_name_of_its_result() -> None:
+def test_a_tool_turn_has_the_id_of_its_result() -> None:
     bash = read(LINES[MAIN])[2]
     assert isinstance(bash, Turn)
     assert (bash.uuid, bash.line) == ("00ffd2e6-4a03-4aac-afe6-cd939a4f875f", 28)
 
 
-def test_a_fork_repeats_the_names_in_a_session_of_its_own() -> None:
+def test_a_fork_repeats_the_ids_in_a_session_of_its_own() -> None:
     main, fork = (turns(*map(json.loads, LINES[name])) for name in (MAIN, FORK))
     assert [turn.uuid for turn in fork[:10]] == [turn.uuid for turn in main[:10]]
     assert {turn.session for turn in fork} == {"91e9c039-3bf5-48da-9587-f16322c8622f"}
 
 
-def test_a_fork_that_tells_its_origin_has_a_parent() -> None:
+def test_a_fork_that_names_its_origin_has_a_parent() -> None:
     origin = {"sessionId": "older", "messageUuid": "x"}
     said = read([line_of(user(word, forkedFrom=origin, sessionId="newer")) for word in ("one", "two")])
     assert [entry for entry in said if isinstance(entry, Heading)] == [
@@ -181,18 +180,20 @@ def test_a_subagent_belongs_to_the_session_that_sent_it() -> None:
         ("subagents/agent-a1.jsonl", "agent-a1", "a1"),
     ],
 )
-def test_the_path_tells_what_a_line_does_not(path: str, session: str, agent: str) -> None:
+def test_session_and_agent_come_from_the_path_if_the_line_has_none(
+    path: str, session: str, agent: str
+) -> None:
     [turn] = turns(user("hello"), path=path)
     assert (turn.session, turn.agent) == (session, agent)
 
 
-def test_old_files_hold_the_lines_of_their_subagents() -> None:
+def test_subagent_lines_inside_an_older_file_are_read() -> None:
     main, inline = turns(user("hello"), user("look around", isSidechain=True))
     assert (main.agent, inline.agent) == ("", "sidechain")
     assert inline.session == main.session
 
 
-def test_flat_lines_are_read_too() -> None:
+def test_lines_without_a_message_field_are_read_too() -> None:
     said = {"role": "assistant", "content": [text("Found it.")], "model": "haiku", "id": "m1"}
     [one, two] = turns({"role": "user", "content": "Look."}, said)
     assert (one.role, one.text, two.role, two.text, two.model) == (
@@ -236,11 +237,11 @@ def test_flat_lines_are_read_too() -> None:
     ],
     ids=lambda entry: json.dumps(entry)[:60],
 )
-def test_what_nobody_said_is_not_conversation(entry: dict[str, Any]) -> None:
+def test_text_that_nobody_typed_gives_no_turns(entry: dict[str, Any]) -> None:
     assert turns(entry) == []
 
 
-def test_the_client_itself_is_no_model() -> None:
+def test_messages_of_the_client_itself_are_left_out() -> None:
     entry = answer(text("No response requested."))
     entry["message"]["model"] = "<synthetic>"
     assert turns(entry) == []
@@ -260,18 +261,18 @@ def test_the_client_itself_is_no_model() -> None:
         ("zero\0", "zero"),
     ],
 )  # fmt: skip
-def test_a_person_says_what_was_typed(content: object, said: str) -> None:
+def test_a_users_turn_holds_only_the_words_that_were_typed(content: object, said: str) -> None:
     [turn] = turns(user(content))
     assert (turn.role, turn.text) == ("user", said)
 
 
-def test_what_is_typed_while_the_model_works_is_said_too() -> None:
+def test_prompts_queued_while_the_model_works_become_turns() -> None:
     one = queued("also run the tests", commandMode="prompt", origin={"kind": "human"})
     two = queued([text("and "), text("the docs")])
     assert short(turns(one, two)) == ["user: also run the tests", "user: and |  | the docs"]
 
 
-def test_a_result_of_the_background_comes_with_its_call() -> None:
+def test_a_background_result_is_joined_with_its_call() -> None:
     notice = (
         "<task-notification>\n<tool-use-id>t1</tool-use-id>\n<status>{}</status>\n<summary>Done</summary>\n"
         "<result>Found <result></result> tags.</result>\n<usage>9</usage>\n</task-notification>"
@@ -285,7 +286,7 @@ def test_a_result_of_the_background_comes_with_its_call() -> None:
     ]
 
 
-def test_a_title_of_a_person_stays() -> None:
+def test_a_persons_title_is_not_replaced_by_a_generated_one() -> None:
     named = [
         {"type": "summary", "summary": "Parser work", "leafUuid": "x"},
         {"type": "ai-title", "aiTitle": "Fix the parser", "sessionId": SESSION},
@@ -299,7 +300,7 @@ def test_a_title_of_a_person_stays() -> None:
     assert read(map(line_of, named)) == [Heading(session=SESSION, title=title) for title in titles]
 
 
-def test_thoughts_go_to_the_next_words_of_their_message() -> None:
+def test_reasoning_belongs_to_the_next_text_of_its_message() -> None:
     said = turns(
         answer(thinking("first"), uuid="a1"),
         answer(thinking("second"), uuid="a2"),
@@ -317,7 +318,7 @@ def test_thoughts_go_to_the_next_words_of_their_message() -> None:
     ]
 
 
-def test_a_snapshot_adds_only_what_is_new() -> None:
+def test_a_repeated_message_adds_only_its_new_blocks() -> None:
     hm, one, two, ask = thinking("Hm."), text("One."), text("Two."), call("t1", command="ls")
     said = turns(
         answer(hm, one, uuid="a1"),
@@ -343,11 +344,11 @@ def test_words_that_grow_take_the_place_of_their_beginning() -> None:
     ]
 
 
-def test_the_same_words_in_another_message_are_said_again() -> None:
+def test_the_same_text_in_another_message_is_another_turn() -> None:
     assert len(turns(answer(text("Done."), id="m1"), answer(text("Done."), id="m2", uuid="a2"))) == 2
 
 
-def test_a_line_with_several_results_names_each() -> None:
+def test_each_result_in_one_line_has_its_own_id() -> None:
     asked = answer(call("t1", command="ls"), call("t2", "Read", file_path="a.py"))
     said = turns(asked, user([result("t2", "text"), result("t1", "a.py", is_error=True), text("Go on.")]))
     assert short(said) == [
@@ -358,7 +359,7 @@ def test_a_line_with_several_results_names_each() -> None:
     assert [turn.uuid for turn in said] == ["u1", "u1:1", "u1:2"]
 
 
-def test_a_result_that_comes_twice_has_its_call_twice() -> None:
+def test_a_repeated_result_is_joined_with_its_call_again() -> None:
     again = user([result("t1", "a.py")])
     one, two = turns(answer(call("t1", command="ls")), again, again)
     assert one.text == two.text == "Bash: ls\na.py"
@@ -377,7 +378,7 @@ def test_a_result_that_comes_twice_has_its_call_twice() -> None:
         ("Stop", None, "Stop"),
     ],
 )
-def test_a_call_is_told_in_short(name: str, given: object, asked: str) -> None:
+def test_the_searched_text_of_a_call_is_its_main_argument(name: str, given: object, asked: str) -> None:
     [turn] = turns(
         answer({"type": "tool_use", "id": "t1", "name": name, "input": given}), user([result("t1", "")])
     )
@@ -401,7 +402,7 @@ def test_a_call_is_told_in_short(name: str, given: object, asked: str) -> None:
         (None, ""),
     ],
 )  # fmt: skip
-def test_a_result_is_told_without_data_and_notices(content: object, answered: str) -> None:
+def test_a_result_is_read_without_base64_and_client_remarks(content: object, answered: str) -> None:
     [turn] = turns(answer(call("t1", command="run")), user([result("t1", content)]))
     assert turn.text == f"Bash: run\n{answered}".strip()
 
@@ -409,7 +410,7 @@ def test_a_result_is_told_without_data_and_notices(content: object, answered: st
 def test_long_calls_and_results_are_searched_by_an_excerpt_and_kept_whole() -> None:
     command, output = "c " * 5_000 + "end", "r " * 1_000_000 + "end"
     [turn] = turns(answer(call("t1", command=command)), user([result("t1", output)]))
-    assert len(turn.text) < words.LONGEST_CALL + words.LONGEST_TOOL + 100
+    assert len(turn.text) < fields.CALL_LIMIT + fields.RESULT_LIMIT + 100
     assert "characters …]" in turn.text
     assert turn.full == f"Bash: {command}\n{output}"
 
@@ -421,15 +422,15 @@ def test_all_arguments_of_a_call_are_kept() -> None:
     assert turn.full == "Write: /a.py\ncontent: one\ntwo\nmode: 7\ndone"
 
 
-def test_a_secret_where_a_result_is_cut_is_not_searched_by_half() -> None:
-    head = words.LONGEST_TOOL * 2 // 3
+def test_a_secret_at_the_cut_of_a_result_leaves_no_half_in_the_index() -> None:
+    head = fields.RESULT_LIMIT * 2 // 3
     secret = "sk-ant-" + "Q" * 60
     output = "x " * (head // 2 - 10) + secret + " y" * 5_000
     [turn] = turns(answer(call("t1", command="env")), user([result("t1", output)]))
     assert "QQQ" not in turn.text
 
 
-def test_a_line_without_a_name_gets_one_that_stays() -> None:
+def test_a_line_without_an_id_gets_a_stable_one() -> None:
     nameless = [user(word, uuid=None, timestamp=at) for word, at in (("yes", 1), ("yes", 2), ("no", 2))]
     first, again = turns(*nameless), turns(user("before"), *nameless)[1:]
     assert [turn.uuid for turn in first] == [turn.uuid for turn in again]
@@ -444,10 +445,10 @@ def test_the_state_stays_small() -> None:
         said = [thinking(f"{number}" * 10_000), *(text(f"{number} {place}") for place in range(100)), asked]
         reader.read(number, line_of(answer(*said, id=f"m{number}", uuid=f"a{number}")))
     assert len(reader.state["calls"]) == MOST_CALLS
-    assert len(json.dumps(reader.state)) < LONGEST_WAITING + 200_000
+    assert len(json.dumps(reader.state)) < WAITING_CHARACTERS + 200_000
 
 
-def test_the_state_that_is_given_is_left_alone() -> None:
+def test_a_reader_does_not_change_the_state_that_it_receives() -> None:
     first = Reader(PATH, {})
     first.read(1, line_of(answer(thinking("Hm."), call("t1", command="ls"))))
     before = json.dumps(first.state)
@@ -456,11 +457,17 @@ def test_the_state_that_is_given_is_left_alone() -> None:
 
 
 @pytest.mark.parametrize("name", GOLDEN)
-def test_only_conversation_is_parsed(name: str) -> None:
+def test_all_conversation_and_hardly_any_bookkeeping_is_parsed(name: str) -> None:
+    parsed = bookkeeping = 0
     for line in LINES[name]:
         entry = json.loads(line)
         queued_too = entry.get("attachment", {}).get("type") == "queued_command"
-        assert may_speak(line) == (entry["type"] in ("user", "assistant") or queued_too)
+        if entry["type"] in ("user", "assistant") or queued_too:
+            assert may_be_conversation(line)
+        else:
+            bookkeeping += len(line)
+            parsed += len(line) * may_be_conversation(line)
+    assert parsed <= bookkeeping / 4
 
 
 LINE = {
@@ -503,35 +510,33 @@ def decoyed(data: st.DataObject, entry: dict[str, Any], names: st.SearchStrategy
 
 @settings(max_examples=600, deadline=None)
 @given(st.data(), st.sampled_from(list(LINE)))
-def test_conversation_is_heard_whatever_stands_before_and_behind_its_type(
-    data: st.DataObject, name: str
-) -> None:
+def test_conversation_is_read_whatever_fields_surround_its_type(data: st.DataObject, name: str) -> None:
     line = decoyed(data, LINE[name], PLAIN | ODD)
-    assert may_speak(line)
+    assert may_be_conversation(line)
     assert read([line])
 
 
-@settings(max_examples=600, deadline=None)
-@given(st.data(), st.sampled_from(["api-request-shape", "api-request-blob", "mode", "progress"]))
-def test_no_bookkeeping_is_parsed_wherever_its_type_stands(data: st.DataObject, kind: str) -> None:
-    line = decoyed(data, {"type": kind, "message": NESTED[0]["message"]}, PLAIN)
-    assert not may_speak(line)
-
-
 @settings(max_examples=300, deadline=None)
-@given(st.data())
-def test_an_attachment_is_parsed_only_if_it_may_be_a_queued_prompt(data: st.DataObject) -> None:
-    line = decoyed(data, {"type": "attachment", "attachment": NESTED[0]}, PLAIN)
-    assert may_speak(line) == (b"queued_command" in line)
-    assert read([line]) == []
+@given(
+    st.data(), st.sampled_from(["api-request-shape", "api-request-blob", "mode", "progress", "attachment"])
+)
+def test_bookkeeping_gives_no_turns_wherever_its_type_stands(data: st.DataObject, kind: str) -> None:
+    content = {"attachment": NESTED[0]} if kind == "attachment" else {"message": NESTED[0]["message"]}
+    assert read([decoyed(data, {"type": kind, **content}, PLAIN)]) == []
+
+
+def test_bookkeeping_that_begins_with_its_type_is_not_parsed() -> None:
+    for kind in ("api-request-blob", "attachment", "mode"):
+        assert not may_be_conversation(line_of({"uuid": "u", "n": 7, "type": kind, "content": NESTED}))
+    assert may_be_conversation(line_of({"type": "attachment", "attachment": {"type": "queued_command"}}))
 
 
 @pytest.mark.parametrize("depth", [3, 15, 40, 3_000])
-def test_however_deep_the_fields_are_conversation_is_heard(depth: int) -> None:
+def test_conversation_is_parsed_however_deep_its_fields_are(depth: int) -> None:
     deep = b'{"a":' * depth + b'"x"' + b"}" * depth
     own = line_of(user("hello"))[1:-1]
     for line in (b'{"b":%s,%s}' % (deep, own), b'{%s,"b":%s}' % (own, deep)):
-        assert may_speak(line)
+        assert may_be_conversation(line)
 
 
 def test_a_subagents_title_is_not_its_senders() -> None:
@@ -563,7 +568,7 @@ SNAPSHOTS = [
 ]
 
 
-def in_two(lines: Sequence[bytes], at: int) -> list[Said]:
+def in_two(lines: Sequence[bytes], at: int) -> list[TurnOrHeading]:
     before = Reader(PATH, {})
     said = [it for number, line in enumerate(lines[:at], 1) for it in before.read(number, line)]
     after = Reader(PATH, json.loads(json.dumps(before.state)))
@@ -571,7 +576,7 @@ def in_two(lines: Sequence[bytes], at: int) -> list[Said]:
 
 
 @pytest.mark.parametrize("lines", [LINES[OLDER], LINES[MAIN], SNAPSHOTS], ids=["older", "main", "snapshots"])
-def test_a_file_read_in_two_pieces_says_the_same(lines: list[bytes]) -> None:
+def test_a_file_read_in_two_pieces_gives_the_same_turns(lines: list[bytes]) -> None:
     whole = read(lines)
     for at in range(len(lines) + 1):
         assert in_two(lines, at) == whole
@@ -582,19 +587,19 @@ shuffled = st.lists(st.sampled_from([*ALL, *SNAPSHOTS]), max_size=30)
 
 @settings(max_examples=40, deadline=None)
 @given(shuffled, st.integers(0, 30))
-def test_lines_in_any_order_in_any_two_pieces_say_the_same(lines: list[bytes], at: int) -> None:
+def test_lines_in_any_order_give_the_same_turns_in_two_pieces(lines: list[bytes], at: int) -> None:
     assert in_two(lines, at) == read(lines)
 
 
 @settings(max_examples=40, deadline=None)
 @given(shuffled)
-def test_no_turn_holds_what_nobody_said(lines: list[bytes]) -> None:
+def test_no_turn_contains_text_that_the_client_added(lines: list[bytes]) -> None:
     reading.check_nothing_is_lost(read(lines))
     for said in read(lines):
         if isinstance(said, Turn):
             told = f"{said.text} {said.reasoning}"
             assert said.text
-            assert not words.INJECTED.search(told)
+            assert not fields.INJECTED.search(told)
             assert not re.search(
                 r"[A-Za-z0-9+/]{200}|c2lnbmF0dXJl|hook additional context|tool_use_error", told
             )
@@ -659,13 +664,13 @@ def test_fields_of_the_wrong_kind_never_raise(data: st.DataObject) -> None:
     ],
     ids=lambda line: line[:60].decode(errors="replace"),
 )
-def test_lines_that_cannot_be_understood_say_nothing(line: bytes) -> None:
+def test_lines_that_cannot_be_parsed_give_no_turns(line: bytes) -> None:
     assert read([line]) == []
 
 
-def test_very_long_lines_are_read_at_once() -> None:
+def test_a_very_long_line_is_read_whole() -> None:
     for word in ("<system-reminder>", "<task-notification><result>", "A", "<command-name>"):
         said = "x" + word * (2_000_000 // len(word))
         [turn] = turns(user(said))
         assert turn.text == said
-        assert len(words.excerpt(turn.text)) <= words.LONGEST_TEXT + 100
+        assert len(fields.excerpt(turn.text)) <= fields.TEXT_LIMIT + 100

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lore.transcripts import codex, codex_tools, words
-from lore.transcripts.base import Heading, Said, Turn
-from lore.transcripts.lines import LONGEST_WAITING
+from lore.transcripts import codex, codex_tools, fields
+from lore.transcripts.tool_calls import Call
+from lore.transcripts.turns import WAITING_CHARACTERS, Heading, Turn, TurnOrHeading
 from tests.transcripts import reading
 from tests.transcripts.reading import headings, heard, lines, turns
 
@@ -23,7 +23,7 @@ FOLDER = "/home/dev/proj-codex"
 PATH = f"/home/dev/.codex/sessions/2026/11/15/rollout-2026-11-15T21-14-24-{SESSION}.jsonl"
 
 
-def said(told: list[bytes], *splits: int, path: str = PATH) -> list[Said]:
+def said(told: list[bytes], *splits: int, path: str = PATH) -> list[TurnOrHeading]:
     return reading.read(codex.Reader, path, told, *splits)
 
 
@@ -130,7 +130,7 @@ def test_a_real_session_becomes_its_heading_and_its_turns() -> None:
     ]
 
 
-def test_the_legacy_form_says_the_same_things() -> None:
+def test_the_legacy_form_gives_the_same_turns() -> None:
     told = said(LEGACY)
     assert heard(told) == [
         ("user", "list the files"),
@@ -151,7 +151,7 @@ def test_the_legacy_form_says_the_same_things() -> None:
     assert [turn.reasoning for turn in turns(told)[-2:]] == ["**Looking again**", ""]
 
 
-def test_what_an_item_and_an_event_both_say_is_said_once() -> None:
+def test_a_text_in_both_an_item_and_an_event_is_one_turn() -> None:
     told = lines(
         event("user_message", message="hello"),
         item("UserMessage", FIRST, id="u1", content=[{"type": "text", "text": "hello"}]),
@@ -172,7 +172,7 @@ def test_what_an_item_and_an_event_both_say_is_said_once() -> None:
     ]
 
 
-def test_items_name_the_turn_that_they_belong_to() -> None:
+def test_items_belong_to_the_turn_that_they_name() -> None:
     content = [{"type": "text", "text": "hello"}]
     told = lines(
         meta(SESSION),
@@ -183,23 +183,23 @@ def test_items_name_the_turn_that_they_belong_to() -> None:
     assert [turn.uuid for turn in turns(said(told))] == [f"{FIRST}/u", f"{SECOND}/c", f"{SECOND}/u"]
 
 
-def test_names_of_turns_that_are_only_numbers_are_their_sessions_own() -> None:
+def test_numeric_turn_ids_are_unique_in_their_session_only() -> None:
     told = [event("task_started", turn_id="1"), event("user_message", message="hello")]
     [one], [other] = (turns(said(lines(meta(id), *told))) for id in ("one", "other"))
     assert one.uuid != other.uuid
 
 
-def test_what_is_said_again_much_later_is_not_what_was_said_before() -> None:
+def test_a_text_that_is_repeated_much_later_is_another_turn() -> None:
     often = [event("user_message", message=text) for text in ("hello", *map(str, range(500)), "hello")]
     assert len({turn.uuid for turn in turns(said(lines(meta("legacy"), *often)))}) == 502
 
 
-def test_what_an_editor_puts_before_a_request_is_not_the_request() -> None:
+def test_text_that_an_editor_adds_before_a_request_is_removed() -> None:
     message = "# Context from my IDE setup:\n\n## Open tabs:\n- a.py\n\n## My request for Codex:\nfix it\n"
     assert heard(said(lines(meta("s"), event("user_message", message=message)))) == [("user", "fix it")]
 
 
-def test_a_command_that_goes_on_is_told_again_when_it_ends() -> None:
+def test_a_long_running_command_is_updated_when_it_ends() -> None:
     begun = lines(
         meta(SESSION),
         record("turn_context", turn_id=FIRST),
@@ -255,7 +255,7 @@ def test_every_kind_of_tool_is_one_turn(told: dict[str, Any], tool: str, text: s
     assert (turn.role, turn.tool, turn.text, turn.failed) == ("tool", tool, text, failed)
 
 
-def test_a_call_is_told_by_whoever_knows_it() -> None:
+def test_a_call_is_taken_from_whichever_record_has_it() -> None:
     told = lines(
         meta(SESSION),
         response("custom_tool_call", name="apply_patch", input="*** Begin Patch", call_id="c"),
@@ -265,21 +265,26 @@ def test_a_call_is_told_by_whoever_knows_it() -> None:
     assert heard(said(told)) == [("tool", "*** Begin Patch\nSuccess")]
 
 
-def test_only_what_stands_before_an_output_tells_how_it_ended() -> None:
+def answered(output: object) -> tuple[str, bool]:
+    finished = codex_tools.answered(Call(), {"output": output})
+    return finished.result, finished.failed
+
+
+def test_only_the_preamble_of_an_output_decides_whether_it_failed() -> None:
     log = "line\n" * 200 + "Exit code: 1\nOutput:\nthe end"
-    assert codex_tools.answered(log) == (log, False)
-    assert codex_tools.answered("Exit code: 1\nOutput:\nthe end") == ("the end", True)
+    assert answered(log) == (log, False)
+    assert answered("Exit code: 1\nOutput:\nthe end") == ("the end", True)
 
 
 def test_long_results_are_searched_by_an_excerpt_and_kept_whole() -> None:
     output = "a b" * 100_000
     long = item("CommandExecution", FIRST, id="c", command=["cat", "x" * 1_000], aggregated_output=output)
     [turn] = turns(said(lines(meta(SESSION), long)))
-    assert len(turn.text) < words.LONGEST_CALL + words.LONGEST_TOOL + 100
+    assert len(turn.text) < fields.CALL_LIMIT + fields.RESULT_LIMIT + 100
     assert turn.full == f"cat {'x' * 1_000}\n{output}"
 
 
-def test_a_call_is_kept_whole_whichever_of_its_two_records_tells_it() -> None:
+def test_a_call_is_kept_whole_whichever_of_its_two_records_comes_first() -> None:
     patch = "*** Begin Patch\n" + "+ line\n" * 500
     asked = response("custom_tool_call", name="apply_patch", input=patch, call_id="c")
     told = response("custom_tool_call_output", call_id="c", output="Done")
@@ -298,7 +303,7 @@ def fork_of(parent: list[bytes], id: str, turn: str, text: str, **more: Any) -> 
     return lines(meta(id, **more), *replayed, *own)
 
 
-def test_a_fork_repeats_its_parents_turns_under_the_same_names() -> None:
+def test_a_fork_repeats_its_parents_turns_with_the_same_ids() -> None:
     told = turns(said(fork_of(REAL, FORK, FORK_TURN, "another way", forked_from_id=SESSION)))
     before = turns(said(REAL))
     assert [(t.uuid, t.session, t.text, t.at) for t in told[:-1]] == [
@@ -307,7 +312,7 @@ def test_a_fork_repeats_its_parents_turns_under_the_same_names() -> None:
     assert (told[-1].session, told[-1].text) == (FORK, "another way")
 
 
-def test_a_fork_of_a_fork_knows_who_said_what() -> None:
+def test_turns_in_a_fork_of_a_fork_belong_to_their_own_sessions() -> None:
     fork = fork_of(REAL, FORK, FORK_TURN, "another way", forked_from_id=SESSION)
     told = said(fork_of(fork, FORKS_FORK, FORKS_FORK_TURN, "a third way", forked_from_id=FORK))
     assert [(t.session, t.text) for t in turns(told)[-3:]] == [
@@ -323,7 +328,7 @@ def test_a_fork_of_a_fork_knows_who_said_what() -> None:
     ]
 
 
-def test_turns_without_names_keep_theirs_in_a_fork_too() -> None:
+def test_turns_without_ids_keep_their_generated_ids_in_a_fork() -> None:
     fork = lines(meta("fork", forked_from_id="legacy")) + [
         json.dumps({**json.loads(line), "timestamp": "2026-11-15T22:00:00.100Z"}).encode() for line in LEGACY
     ]
@@ -365,7 +370,9 @@ SPAWNED = {"subagent": {"thread_spawn": {"parent_thread_id": SESSION, "agent_rol
     ],
     ids=["spawned", "nickname", "root", "review", "other", "thread", "sent by nobody"],
 )
-def test_a_subagent_tells_in_many_ways_who_it_is(told: dict[str, Any], session: str, agent: str) -> None:
+def test_all_descriptions_of_a_subagent_are_understood(
+    told: dict[str, Any], session: str, agent: str
+) -> None:
     own = [event("task_started", turn_id=FORK_TURN), event("agent_message", message="I looked.")]
     found = said(lines(meta(FORK, **told), *own))
     assert [(t.session, t.agent) for t in turns(found)] == [(session, agent)]
@@ -381,7 +388,7 @@ def sent_by(parent: list[bytes], id: str, turn: str, text: str, **more: Any) -> 
     return fork_of(parent, id, turn, text, source={"subagent": {"thread_spawn": {}}}, **more)
 
 
-def test_a_subagent_that_replays_its_sender_says_only_its_own() -> None:
+def test_a_subagent_that_replays_its_sender_gives_only_its_own_turns() -> None:
     told = said(sent_by(REAL, FORK, FORK_TURN, "look", parent_thread_id=SESSION, agent_role="explorer"))
     assert [(t.uuid, t.session, t.agent) for t in turns(told)[:-1]] == [
         (t.uuid, SESSION, "") for t in turns(said(REAL))
@@ -402,7 +409,7 @@ def test_a_subagents_subagent_belongs_to_the_root() -> None:
     assert {h.session for h in headings(said(nested))} == {SESSION}
 
 
-def test_a_sender_that_is_not_described_is_no_session_if_the_root_is_told() -> None:
+def test_an_undescribed_sender_is_no_session_if_the_root_is_named() -> None:
     more = {"parent_thread_id": FORK, "session_id": SESSION, "agent_nickname": "Ada", "source": SPAWNED}
     replayed = [event("task_started", turn_id=FORK_TURN), event("agent_message", message="I sent her.")]
     own = [event("task_started", turn_id=FORKS_FORK_TURN), event("agent_message", message="I looked.")]
@@ -417,7 +424,7 @@ def test_a_fork_of_a_subagent_is_a_session_whose_parent_is_the_root() -> None:
     assert (turns(told)[-1].session, turns(told)[-1].agent) == (FORKS_FORK, "")
 
 
-def test_sessions_that_sent_each_other_are_read_on() -> None:
+def test_sessions_that_name_each_other_as_sender_are_read() -> None:
     senders = {"own": "a", "a": "b", "b": "a"}
     told = said(lines(*(meta(id, parent_thread_id=sender) for id, sender in senders.items()), *SPOKEN))
     assert heard(told) == [("user", "hello")]
@@ -426,7 +433,7 @@ def test_sessions_that_sent_each_other_are_read_on() -> None:
 SPOKEN = [event("user_message", message="hello")]
 
 
-def test_a_packed_file_says_what_it_said_before_it_was_packed() -> None:
+def test_a_compressed_file_gives_the_same_turns_as_before() -> None:
     for told in (REAL, LEGACY, REAL[1:], LEGACY[1:], ALL):
         assert said(told, path=f"{PATH}.zst") == said(told)
         archived = PATH.replace("sessions/2026/11/15", "archived_sessions")
@@ -434,7 +441,7 @@ def test_a_packed_file_says_what_it_said_before_it_was_packed() -> None:
     assert said(LEGACY[1:], path="copy.jsonl.zst") == said(LEGACY[1:], path="copy.jsonl")
 
 
-def test_a_call_that_comes_again_does_not_lose_what_it_had() -> None:
+def test_a_repeated_call_keeps_its_earlier_fields() -> None:
     begun = [
         meta(SESSION),
         record("turn_context", turn_id=FIRST, model="gpt-5"),
@@ -459,7 +466,7 @@ def test_words_that_come_again_do_not_lose_what_was_thought() -> None:
     assert other.reasoning == "hm"
 
 
-def test_a_session_that_is_described_again_goes_on() -> None:
+def test_a_session_that_is_described_again_is_continued() -> None:
     changed = meta("legacy")
     changed["payload"]["git"]["branch"] = "topic"
     told = turns(said(LEGACY + lines(changed, event("user_message", 40, message="list the files"))))
@@ -474,7 +481,7 @@ def test_a_fork_that_does_not_describe_its_parent_still_names_it() -> None:
     assert [(turn.session, turn.folder) for turn in told] == [(SESSION, FOLDER), (FORK, FOLDER)]
 
 
-def test_a_name_that_is_given_to_a_session_is_its_title() -> None:
+def test_the_name_of_a_thread_is_the_title_of_its_session() -> None:
     named = lines(meta(SESSION), event("thread_name_updated", thread_id=SESSION, thread_name="Greetings"))
     assert Heading(session=SESSION, title="Greetings") in said(named)
 
@@ -490,12 +497,12 @@ ALL = fork_of(REAL, FORK, FORK_TURN, "another way", forked_from_id=SESSION) + LE
 
 
 @given(st.sets(st.integers(1, len(ALL))))
-def test_a_file_read_in_pieces_says_the_same(splits: set[int]) -> None:
+def test_a_file_read_in_pieces_gives_the_same_turns(splits: set[int]) -> None:
     assert said(ALL, *splits) == said(ALL)
 
 
 @given(reading.mishaps(ALL))
-def test_whatever_happens_to_a_file_it_is_read_on(told: list[bytes]) -> None:
+def test_a_damaged_file_is_read_without_errors(told: list[bytes]) -> None:
     reading.check(said(told))
     end = lines(event("agent_message", message="still there"))
     assert heard(said(told + end))[-1] == ("assistant", "still there")
@@ -505,14 +512,14 @@ SUBAGENT = sent_by(REAL, FORK, FORK_TURN, "look", parent_thread_id=SESSION, agen
 
 
 @given(reading.mishaps(SUBAGENT[1:]))
-def test_whatever_happens_to_a_subagents_file_it_is_no_session(told: list[bytes]) -> None:
+def test_a_damaged_subagent_file_never_becomes_a_session(told: list[bytes]) -> None:
     found = said([SUBAGENT[0], *told])
     reading.check(found)
     assert FORK not in {one.session for one in found}
 
 
 @given(st.lists(st.integers(0, len(ALL) - 1), max_size=60))
-def test_lines_in_any_order_and_number_give_one_name_to_one_thing(order: list[int]) -> None:
+def test_lines_in_any_order_and_number_give_each_turn_one_id(order: list[int]) -> None:
     named = {(turn.uuid, turn.role, turn.text) for turn in turns(said([ALL[at] for at in order]))}
     spoken = [uuid for uuid, role, _ in named if role != "tool"]
     assert len(set(spoken)) == len(spoken)
@@ -525,11 +532,11 @@ def test_lines_in_any_order_and_number_give_one_name_to_one_thing(order: list[in
      b'{"type":"event_msg","payload":{"type":"user_message","message":"' + b"\\u0000" * 500_000 + b'"}}'],
     ids=range(10),
 )  # fmt: skip
-def test_what_is_no_conversation_says_nothing(line: bytes) -> None:
+def test_lines_that_are_no_conversation_give_no_turns(line: bytes) -> None:
     assert said([line]) == []
 
 
-def test_memory_stays_small_however_long_a_session_is() -> None:
+def test_the_state_stays_small_however_long_a_session_is() -> None:
     reader = codex.Reader(PATH, {})
     for number in range(2_000):
         told = [
@@ -540,10 +547,10 @@ def test_memory_stays_small_however_long_a_session_is() -> None:
         ]
         for line in lines(*told):
             reader.read(number + 1, line)
-    assert len(json.dumps(reader.state)) < LONGEST_WAITING + 200_000
+    assert len(json.dumps(reader.state)) < WAITING_CHARACTERS + 200_000
 
 
-def test_a_name_that_tells_an_absurd_time_tells_none() -> None:
+def test_an_id_with_an_impossible_time_gives_no_time() -> None:
     """In a fork the name of its parent's turn tells when that was; no calendar has the year 10874."""
     absurd = "ffb9f83e-c9bf-7000-8000-000000000001"
     said_then = item("UserMessage", absurd, id="u", content=[{"type": "text", "text": "hello"}])
@@ -553,5 +560,5 @@ def test_a_name_that_tells_an_absurd_time_tells_none() -> None:
 
 
 @pytest.mark.parametrize("told", [9e14, -9e14, "9999-12-31T23:59:59-12:00", "0001-01-01T00:00:00+12:00"])
-def test_a_time_outside_of_the_calendar_is_none(told: object) -> None:
-    assert words.moment(told) is None
+def test_a_time_outside_the_calendar_counts_as_missing(told: object) -> None:
+    assert fields.timestamp(told) is None

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lore.transcripts import cursor_cli
-from lore.transcripts.base import Said, Turn
+from lore.transcripts.turns import Turn, TurnOrHeading
 from tests.transcripts import reading
 from tests.transcripts.reading import heard, lines, turns
 
@@ -18,7 +18,7 @@ PROJECT = "/home/dev/.cursor/projects/home-dev-proj-cur/agent-transcripts"
 PATH = f"{PROJECT}/{SESSION}/{SESSION}.jsonl"
 
 
-def said(told: list[bytes], *splits: int, path: str = PATH) -> list[Said]:
+def said(told: list[bytes], *splits: int, path: str = PATH) -> list[TurnOrHeading]:
     return reading.read(cursor_cli.Reader, path, told, *splits)
 
 
@@ -43,19 +43,19 @@ def test_a_session_becomes_its_turns() -> None:
     )
 
 
-def test_a_file_that_is_written_anew_keeps_the_names_of_its_turns() -> None:
+def test_a_rewritten_file_keeps_the_ids_of_its_turns() -> None:
     before = turns(said(FIXTURE))
     anew = turns(said([*lines({"type": "resumed"}), *FIXTURE[:2], *FIXTURE[3:], *FIXTURE[2:3]]))
     assert {turn.uuid for turn in anew} == {turn.uuid for turn in before}
 
 
-def test_names_differ_between_sessions() -> None:
+def test_ids_differ_between_sessions() -> None:
     names = {turn.uuid for turn in turns(said(FIXTURE))}
     others = {turn.uuid for turn in turns(said(FIXTURE, path=PATH.replace(SESSION, "another")))}
     assert not names & others
 
 
-def test_a_person_is_heard_with_and_without_tags() -> None:
+def test_a_persons_words_are_read_with_and_without_tags() -> None:
     told = lines(
         message("user", "no tags"),
         message("user", "<user_query>\none\n</user_query>\n<user_query>\ntwo\n</user_query>"),
@@ -80,12 +80,12 @@ def test_a_subagents_turns_belong_to_the_session_that_sent_it() -> None:
 
 
 @given(st.sets(st.integers(1, len(FIXTURE))))
-def test_a_file_read_in_pieces_says_the_same(splits: set[int]) -> None:
+def test_a_file_read_in_pieces_gives_the_same_turns(splits: set[int]) -> None:
     assert said(FIXTURE, *splits) == said(FIXTURE)
 
 
 @given(reading.mishaps(FIXTURE))
-def test_whatever_happens_to_a_file_names_are_given_once(told: list[bytes]) -> None:
+def test_damaged_files_give_each_turn_one_id(told: list[bytes]) -> None:
     told = [*told, *lines(message("user", "still there"))]
     reading.check(said(told))
     names = [turn.uuid for turn in turns(said(told))]
@@ -100,11 +100,11 @@ def test_whatever_happens_to_a_file_names_are_given_once(told: list[bytes]) -> N
      b'{"role":"assistant","message":{"content":[{"type":"tool_use","name":{},"input":null}]}}'],
     ids=range(10),
 )  # fmt: skip
-def test_what_is_no_conversation_says_nothing(line: bytes) -> None:
+def test_lines_that_are_no_conversation_give_no_turns(line: bytes) -> None:
     assert said([line]) == []
 
 
-def test_memory_stays_small_however_long_a_session_is() -> None:
+def test_the_state_stays_small_however_long_a_session_is() -> None:
     reader = cursor_cli.Reader(PATH, {})
     for number in range(5_000):
         reader.read(number + 1, *lines(message("assistant", f"message {number}")))

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lore.transcripts import cursor_ide
-from lore.transcripts.base import Heading, Said, Turn
+from lore.transcripts.turns import Heading, Turn, TurnOrHeading
 from tests.transcripts.anything import anything
 
 BEGAN = 1_780_000_000_000
@@ -64,17 +64,17 @@ def put(db: apsw.Connection, id: str, composer: dict[str, Any], bubbles: dict[st
         db.execute("INSERT INTO cursorDiskKV VALUES (?, ?)", (f"bubbleId:{id}:{name}", value))
 
 
-def composers(
-    db: apsw.Connection, since: int = 0, after: str = "", limit: int = 100
-) -> list[Sequence[object]]:
-    return list(db.execute(cursor_ide.COMPOSERS, {"since": since, "after": after, "limit": limit}))
+def composers(db: apsw.Connection, since: int = 0) -> list[Sequence[object]]:
+    """Keys and values of the composers that changed since."""
+    keys = [key for key, _ in db.execute(cursor_ide.COMPOSERS, {"since": since}).fetchall()]
+    return [row for key in keys for row in db.execute(cursor_ide.COMPOSER, (key,)).fetchall()]
 
 
-def said(db: apsw.Connection) -> list[Said]:
+def said(db: apsw.Connection) -> list[TurnOrHeading]:
     found = []
     for composer in composers(db):
-        bubbles = db.execute(cursor_ide.BUBBLES, {"composer": cursor_ide.composer_of(composer[0])})
-        found += list(cursor_ide.turns(composer, bubbles))
+        bubbles = db.execute(cursor_ide.BUBBLES, {"composer": cursor_ide.composer_id(composer[0])})
+        found += list(cursor_ide.entries(composer, bubbles))
     return found
 
 
@@ -124,7 +124,7 @@ def test_drafts_are_left_out(db: apsw.Connection) -> None:
     assert said(db) == []
 
 
-def test_neighbours_do_not_mix(db: apsw.Connection) -> None:
+def test_composers_with_similar_ids_are_kept_apart(db: apsw.Connection) -> None:
     for id in ("c", "c1", "c_"):
         put(db, id, COMPOSER, {"z-ask": {"type": 1, "text": id}})
     db.execute("INSERT INTO cursorDiskKV VALUES ('composerDatabase', '{}'), ('bubbleId', '{}')")
@@ -133,7 +133,7 @@ def test_neighbours_do_not_mix(db: apsw.Connection) -> None:
     assert [(one.session, one.text) for one in turns] == [("c", "c"), ("c1", "c1"), ("c_", "c_")]
 
 
-def test_composers_come_in_batches_and_only_what_changed(db: apsw.Connection) -> None:
+def test_composers_that_changed_come_after_those_without_a_time(db: apsw.Connection) -> None:
     for number in range(5):
         put(db, f"c{number}", COMPOSER | {"lastUpdatedAt": number}, {})
     put(db, "c7", {"name": "does not tell"}, {})
@@ -142,16 +142,13 @@ def test_composers_come_in_batches_and_only_what_changed(db: apsw.Connection) ->
         " ('composerData:c9', NULL)"
     )
     put(db, "c91", {"name": "tells nonsense", "lastUpdatedAt": "half an emoji \ud83d"}, {})
-    keys, after = list[str](), ""
-    while batch := composers(db, since=3, after=after, limit=2):
-        assert len(batch) <= 2
-        keys += [after := str(row[0]) for row in batch]
-    assert [key.removeprefix("composerData:") for key in keys] == ["c3", "c4", "c7", "c8", "c9", "c91"]
+    keys = [str(key).removeprefix("composerData:") for key, _ in composers(db, since=3)]
+    assert keys == ["c7", "c8", "c9", "c91", "c3", "c4"]
 
 
 def test_both_statements_use_the_index(db: apsw.Connection) -> None:
     for statement, bound in (
-        (cursor_ide.COMPOSERS, {"since": 0, "after": "", "limit": 1}),
+        (cursor_ide.COMPOSERS, {"since": 0}),
         (cursor_ide.BUBBLES, {"composer": "c"}),
     ):
         plan = " ".join(str(row[3]) for row in db.execute(f"EXPLAIN QUERY PLAN {statement}", bound))
@@ -173,7 +170,7 @@ def test_a_subagents_turns_belong_to_the_composer_that_a_person_began(db: apsw.C
     assert by == [("c1", ""), ("c1", "explore"), ("c1", "c3")]
 
 
-def test_one_of_several_attempts_is_a_fork(db: apsw.Connection) -> None:
+def test_a_best_of_n_attempt_is_a_fork(db: apsw.Connection) -> None:
     put(db, "c2", subagent(parentComposerId="c1") | {"isBestOfNSubcomposer": True}, BUBBLES)
     heading, turn, *_ = said(db)
     assert isinstance(heading, Heading)
@@ -181,14 +178,14 @@ def test_one_of_several_attempts_is_a_fork(db: apsw.Connection) -> None:
     assert (heading.session, heading.parent, turn.session, turn.agent) == ("c2", "c1", "c2", "")
 
 
-def test_older_composers_hold_their_bubbles_themselves() -> None:
+def test_bubbles_inside_an_older_composer_are_read() -> None:
     told = {
         "conversation": [
             {"bubbleId": "a", "type": 1, "text": "Hi."},
             {"bubbleId": "b", "type": 2, "text": "Yes?"},
         ]
     }
-    found = list(cursor_ide.turns(("composerData:c", json.dumps(told)), []))
+    found = list(cursor_ide.entries(("composerData:c", json.dumps(told)), []))
     assert [(one.role, one.text, one.at) for one in found if isinstance(one, Turn)] == [
         ("user", "Hi.", None),
         ("assistant", "Yes?", None),
@@ -208,10 +205,10 @@ def test_older_composers_hold_their_bubbles_themselves() -> None:
     ],
     ids=["raw arguments", "not in text", "broken", "only a name"],
 )
-def test_tools_in_their_several_forms(tool: dict[str, Any], text: str) -> None:
+def test_every_form_of_a_tool_call_becomes_a_turn(tool: dict[str, Any], text: str) -> None:
     composer = json.dumps({"fullConversationHeadersOnly": [{"bubbleId": "b"}]})
     bubble = json.dumps({"type": 2, "toolFormerData": tool})
-    _, turn = cursor_ide.turns(("composerData:c", composer), [("bubbleId:c:b", bubble)])
+    _, turn = cursor_ide.entries(("composerData:c", composer), [("bubbleId:c:b", bubble)])
     assert isinstance(turn, Turn)
     assert (turn.text, turn.failed) == (text, tool.get("status") == "cancelled")
 
@@ -227,11 +224,11 @@ KEY = st.sampled_from(["composerData:c", b"composerData:c", "", None, 5])
 
 
 @given(
-    st.tuples(KEY, HEADERS | DATA) | st.just(()),
-    st.lists(st.tuples(st.just("bubbleId:c:b"), DATA) | st.just(())),
+    st.tuples(KEY, HEADERS | DATA),
+    st.lists(st.tuples(st.just("bubbleId:c:b"), DATA)),
 )
 def test_no_value_can_stop_the_reading(composer: Sequence[object], bubbles: list[Sequence[object]]) -> None:
-    for one in cursor_ide.turns(composer, bubbles):
+    for one in cursor_ide.entries(composer, bubbles):
         assert one.session
         if isinstance(one, Turn):
             assert one.session == "c" or one.agent

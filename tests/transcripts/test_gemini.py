@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lore.transcripts import gemini
-from lore.transcripts.base import Heading, Said, Turn
+from lore.transcripts.turns import Heading, Turn, TurnOrHeading
 from tests.transcripts import reading
 from tests.transcripts.reading import headings, heard, lines, turns
 
@@ -22,7 +22,7 @@ HEADER = {"sessionId": SESSION, "startTime": "2026-11-15T21:18:24.368Z", "kind":
 SUMMARY = {"$set": {"summary": "Saying hi"}}
 
 
-def said(told: list[bytes], *splits: int, path: str = PATH) -> list[Said]:
+def said(told: list[bytes], *splits: int, path: str = PATH) -> list[TurnOrHeading]:
     return reading.read(gemini.Reader, path, told, *splits)
 
 
@@ -88,7 +88,7 @@ def test_a_real_session_becomes_its_heading_and_its_turns() -> None:
     ]
 
 
-def test_a_list_that_is_set_anew_says_its_turns_under_the_same_names() -> None:
+def test_a_message_list_that_is_set_again_keeps_the_ids_of_its_turns() -> None:
     hello, snapshot = message(RUNNING, "hello"), message("d049", [{"text": "<state_snapshot>so far"}])
     patch = {"$set": {"messages": [snapshot, hello], "lastUpdated": "2026-11-15T21:18:24.369Z"}}
     told = turns(said(lines(HEADER, hello, patch, snapshot)))
@@ -103,13 +103,13 @@ def test_a_list_that_is_set_anew_says_its_turns_under_the_same_names() -> None:
 
 
 @pytest.mark.parametrize("id", ["d049", "d04923d38bb0f6017037e74183378ef4"])
-def test_a_name_that_is_no_uuid_is_one_in_its_session_only(id: str) -> None:
+def test_an_id_that_is_no_uuid_is_unique_in_its_session_only(id: str) -> None:
     [one] = turns(said(lines(HEADER, message(id, "hello"))))
     [other] = turns(said(lines({**HEADER, "sessionId": "other"}, message(id, "hello"))))
     assert one.uuid != other.uuid
 
 
-def test_only_a_persons_words_are_a_persons() -> None:
+def test_only_the_words_of_a_person_become_a_users_turns() -> None:
     told = lines(
         HEADER,
         message("1", [{"text": "<session_context>here</session_context>"}]),
@@ -123,7 +123,7 @@ def test_only_a_persons_words_are_a_persons() -> None:
     assert heard(said(told)) == [("user", "look at @a.py"), ("user", "/explain")]
 
 
-def test_tools_that_fail_or_have_no_words_of_their_own() -> None:
+def test_failed_and_silent_tools_become_turns() -> None:
     answer = [{"functionResponse": {"response": {"error": "no such file"}}}]
     calls = [
         {"id": "a", "name": "read_file", "args": {"file_path": "x.py"}, "status": "error", "result": answer},
@@ -157,13 +157,13 @@ def test_a_subagents_turns_belong_to_the_session_that_sent_it() -> None:
     assert named == [], "a subagent's title is not its sender's"
 
 
-def test_a_subagent_of_whom_nobody_knows_who_sent_it_is_a_session() -> None:
+def test_a_subagent_without_a_known_sender_is_a_session() -> None:
     told = said(lines({**HEADER, "kind": "subagent"}, SUMMARY, message("1", "look around")))
     assert {h.session for h in headings(told)} == {SESSION}
     assert [(t.session, t.agent) for t in turns(told)] == [(SESSION, "")]
 
 
-def test_what_a_message_told_once_is_not_lost_when_it_is_written_again() -> None:
+def test_fields_of_a_message_survive_a_later_version_without_them() -> None:
     call = {"id": "c", "name": "glob", "args": {"pattern": "*"}, "resultDisplay": "2 found"}
     thoughts = [{"subject": "Look", "description": "around"}]
     first = message(RUNNING, "", "gemini", toolCalls=[call], thoughts=thoughts, model=MODEL)
@@ -179,18 +179,18 @@ def test_a_summary_is_a_title() -> None:
 
 
 @given(st.sets(st.integers(1, len(REAL))))
-def test_a_file_read_in_pieces_says_the_same(splits: set[int]) -> None:
+def test_a_file_read_in_pieces_gives_the_same_turns(splits: set[int]) -> None:
     assert said(REAL, *splits) == said(REAL)
 
 
 @given(reading.mishaps(REAL))
-def test_whatever_happens_to_a_file_it_is_read_on(told: list[bytes]) -> None:
+def test_a_damaged_file_is_read_without_errors(told: list[bytes]) -> None:
     reading.check(said(told))
     assert heard(said([*told, *lines(message("9", "still there"))]))[-1] == ("user", "still there")
 
 
 @given(st.lists(st.integers(0, len(REAL) - 1), max_size=30))
-def test_lines_in_any_order_and_number_give_one_name_to_one_thing(order: list[int]) -> None:
+def test_lines_in_any_order_and_number_give_each_turn_one_id(order: list[int]) -> None:
     told = said([REAL[at] for at in order])
     named = {(turn.uuid, turn.role, turn.text) for turn in turns(told)}
     assert len({uuid for uuid, _, _ in named}) == len(named)
@@ -204,12 +204,12 @@ def test_lines_in_any_order_and_number_give_one_name_to_one_thing(order: list[in
      b'{"id":"1","type":"gemini","toolCalls":{"id":1},"thoughts":[1],"timestamp":{}}'],
     ids=range(11),
 )  # fmt: skip
-def test_what_is_no_conversation_says_nothing(line: bytes) -> None:
+def test_lines_that_are_no_conversation_give_no_turns(line: bytes) -> None:
     assert said([line]) == []
 
 
 @pytest.mark.parametrize("file", ["session-1.jsonl", f"{SESSION}/child.jsonl"])
-def test_a_session_belongs_to_the_project_whose_root_the_client_tells(tmp_path: Path, file: str) -> None:
+def test_a_session_belongs_to_the_project_root_that_the_client_records(tmp_path: Path, file: str) -> None:
     path = tmp_path / "proj-gem" / "chats" / file
     path.parent.mkdir(parents=True)
     unknown = said(REAL, path=str(path))

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from lore.errors import Invalid
 from lore.transcripts import generic
-from lore.transcripts.base import Heading, Turn
+from lore.transcripts.import_formats import format_of
+from lore.transcripts.turns import Heading, Turn
 from tests.transcripts.anything import anything
 
 
@@ -27,7 +28,7 @@ def told(text: str | bytes) -> list[tuple[str, str]]:
 
 
 def turns(stream: io.BytesIO) -> list[Turn]:
-    return [one for one in generic.jsonl(stream, "chat") if isinstance(one, Turn)]
+    return [one for one in generic.json_lines(stream, "chat") if isinstance(one, Turn)]
 
 
 @pytest.mark.parametrize(
@@ -44,7 +45,9 @@ def turns(stream: io.BytesIO) -> list[Turn]:
     ],
     ids="role,parts,speaker,from,author,author with a role,inside a message,tool".split(","),
 )
-def test_a_line_names_its_speaker_in_many_ways(record: dict[str, Any], role: str, text: str) -> None:
+def test_all_common_field_names_for_speaker_and_text_are_understood(
+    record: dict[str, Any], role: str, text: str
+) -> None:
     [turn] = turns(lines(record))
     assert (turn.role, turn.text, turn.session, turn.line) == (role, text, "chat", 1)
     assert turn.tool == record.get("name", "")
@@ -67,11 +70,11 @@ def test_a_line_may_hold_a_whole_conversation() -> None:
     assert one.uuid != other.uuid
 
 
-def test_names_are_stable_and_tell_session_number_and_text_apart() -> None:
+def test_ids_are_stable_and_differ_by_session_number_and_text() -> None:
     hi = {"role": "user", "content": "Hi"}
     [first, second] = turns(lines(hi, hi))
     assert turns(lines(hi, hi)) == [first, second]
-    [elsewhere] = generic.jsonl(lines(hi), "another")
+    [elsewhere] = generic.json_lines(lines(hi), "another")
     [changed] = turns(lines({"role": "user", "content": "Ho"}))
     assert isinstance(elsewhere, Turn)
     assert len({first.uuid, second.uuid, elsewhere.uuid, changed.uuid}) == 4
@@ -108,14 +111,14 @@ def test_a_line_too_long_to_be_held_is_passed_over(monkeypatch: pytest.MonkeyPat
         ","
     ),
 )
-def test_speakers_part_a_text(text: str) -> None:
+def test_a_text_is_split_at_its_speakers(text: str) -> None:
     assert [(role, said.removesuffix("\n\n---")) for role, said in told(text)] == [
         ("user", "Why?\nReally?"),
         ("assistant", "Because."),
     ]
 
 
-def test_a_text_keeps_to_one_way_of_naming_and_code_names_nobody() -> None:
+def test_a_text_has_one_style_of_speakers_and_code_has_none() -> None:
     answer = "User: a person\nAssistant: a program\n```\n**User:** in code\n# no heading\n```\nEnd"
     assert told(f"# On roles\n\n**User:** Hi\n\n**Assistant:**\n{answer}") == [
         ("title", "On roles"),
@@ -124,7 +127,7 @@ def test_a_text_keeps_to_one_way_of_naming_and_code_names_nobody() -> None:
     ]
 
 
-def test_what_the_system_says_is_left_out_and_what_comes_before_is_kept() -> None:
+def test_system_text_is_left_out_and_text_before_the_first_speaker_is_kept() -> None:
     assert told("Notes first.\n\nSystem: be kind\nUser: Hi\nAssistant: Hello") == [
         ("user", "Notes first."),
         ("user", "Hi"),
@@ -152,7 +155,7 @@ def test_a_text_without_speakers_has_a_turn_for_each_section() -> None:
         ("title: 2024-03-09", None),
     ],
 )
-def test_a_text_is_of_the_date_that_its_front_gives(front: str, at: float | None) -> None:
+def test_turns_of_a_text_have_the_date_of_its_front_matter(front: str, at: float | None) -> None:
     dated, plain = f"---\n{front}\n---\nUser: Hi\nAssistant: Hello", "User: Hi\nAssistant: Hello"
     turns, same = (
         [one for one in generic.prose(io.BytesIO(text.encode()), "notes") if isinstance(one, Turn)]
@@ -162,7 +165,7 @@ def test_a_text_is_of_the_date_that_its_front_gives(front: str, at: float | None
     assert [one.uuid for one in turns] == [one.uuid for one in same]
 
 
-def test_a_speaker_in_the_midst_of_a_text_without_an_answer_is_none() -> None:
+def test_a_single_speaker_in_the_middle_of_a_text_does_not_make_it_a_dialogue() -> None:
     assert told("A glossary.\n\nUser: a person.") == [("user", "A glossary.\n\nUser: a person.")]
     assert told("User: only asks.") == [("user", "only asks.")]
 
@@ -176,7 +179,7 @@ def uuids(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("between", ["\n\n", "\n"], ids=["paragraphs", "lines"])
-def test_what_is_put_in_at_the_top_leaves_the_rest_as_it_was(between: str) -> None:
+def test_text_inserted_at_the_top_leaves_later_turns_unchanged(between: str) -> None:
     text = between.join(paragraphs(200))
     before, after = uuids(text), uuids(f"{'Only now. ' * 300}{between}{text}")
     assert len(before) > 10
@@ -184,7 +187,7 @@ def test_what_is_put_in_at_the_top_leaves_the_rest_as_it_was(between: str) -> No
 
 
 @given(st.integers(0, 39), st.sampled_from(["drop", "change", "insert"]), st.booleans())
-def test_sections_that_stay_keep_their_names(at: int, change: str, dialogue: bool) -> None:
+def test_unchanged_sections_keep_their_ids(at: int, change: str, dialogue: bool) -> None:
     named = ["## User", "## Assistant"] if dialogue else ["## Notes"]
     sections = [
         f"{named[n % len(named)]}\n\n{text}" for n, text in enumerate(["the same"] * 3 + paragraphs(37))
@@ -199,7 +202,7 @@ def test_sections_that_stay_keep_their_names(at: int, change: str, dialogue: boo
 
 
 @given(st.lists(st.sampled_from("abc"), max_size=12), st.integers(0, 12), st.sampled_from("abcd"))
-def test_a_line_that_is_put_in_is_all_that_is_new(said: list[str], at: int, new: str) -> None:
+def test_an_inserted_line_is_the_only_new_turn(said: list[str], at: int, new: str) -> None:
     def names(texts: list[str]) -> list[str]:
         return [turn.uuid for turn in turns(lines(*({"role": "user", "content": text} for text in texts)))]
 
@@ -208,30 +211,30 @@ def test_a_line_that_is_put_in_is_all_that_is_new(said: list[str], at: int, new:
     assert set(before) < set(after)
 
 
-def test_equal_words_are_told_apart_by_their_time() -> None:
+def test_equal_texts_at_different_times_are_different_turns() -> None:
     yes = [{"role": "user", "content": "yes", "time": 1_780_000_000 + day} for day in range(3)]
     before, after = turns(lines(*yes[1:])), turns(lines(*yes))
     assert [turn.uuid for turn in after[1:]] == [turn.uuid for turn in before]
 
 
-def test_who_says_it_is_part_of_the_name() -> None:
+def test_the_role_is_part_of_the_id() -> None:
     hi = {"content": "Hi"}
     [one, other] = turns(lines({"role": "user", **hi}, {"role": "assistant", **hi}))
     [alone] = turns(lines({"role": "assistant", **hi}))
     assert one.uuid != other.uuid == alone.uuid
 
 
-def test_long_sections_are_parted_between_paragraphs() -> None:
+def test_long_sections_are_split_between_paragraphs() -> None:
     text = "\n\n".join(paragraphs(60))
     parts = [part for _, part in told(text)]
     assert "\n\n".join(parts) == text
     assert len(parts) < 15
     assert max(map(len, parts)) <= generic.LONGEST_SECTION
-    assert min(map(len, parts[:-1])) >= generic.LEAST_SECTION
+    assert min(map(len, parts[:-1])) >= generic.LEAST_PART
     assert "".join(text for _, text in told("ab " * 6000)).replace(" ", "") == "ab" * 6000
 
 
-def test_what_is_no_text_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_binary_file_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(Invalid, match="not text; right is Markdown"):
         told(b"\x89PNG\0")
     monkeypatch.setattr(generic, "LONGEST_PROSE", 10)
@@ -239,13 +242,13 @@ def test_what_is_no_text_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         told("x" * 11)
 
 
-def test_empty_text_says_nothing() -> None:
+def test_an_empty_text_gives_no_turns() -> None:
     assert told("") == told("\n \n") == told("---\n---\n") == []
 
 
-def test_the_first_bytes_tell_lines_from_prose() -> None:
-    assert generic.which(b'\xef\xbb\xbf \n{"role"') == "jsonl"
-    assert generic.which(b"# Notes") == generic.which(b"") == "prose"
+def test_the_first_bytes_distinguish_json_lines_from_text() -> None:
+    assert format_of(io.BytesIO(b'\xef\xbb\xbf \n{"role"')) == "jsonl"
+    assert format_of(io.BytesIO(b"# Notes")) == format_of(io.BytesIO(b"")) == "text"
 
 
 PIECES = st.sampled_from(
@@ -274,9 +277,9 @@ VALUES = anything("role content text author from value messages message parts ti
 
 
 @given(st.lists(VALUES.map(json.dumps).map(str.encode) | st.binary(max_size=20), max_size=5).map(b"\n".join))
-def test_any_lines_are_read_or_refused(data: bytes) -> None:
+def test_any_json_lines_are_read_or_refused(data: bytes) -> None:
     try:
-        for one in generic.jsonl(io.BytesIO(data), "chat"):
+        for one in generic.json_lines(io.BytesIO(data), "chat"):
             assert isinstance(one, Turn)
             one.text.encode()
     except Invalid:

@@ -33,7 +33,7 @@ def test_a_repository_without_a_remote_is_its_folder(made: Path) -> None:
     assert project_of(str(made / "src")) == Project(str(made), "ferry")
 
 
-def test_its_remote_names_it_wherever_it_lies(made: Path) -> None:
+def test_the_remote_identifies_a_repository_in_any_folder(made: Path) -> None:
     git(made, "remote", "add", "backup", "/srv/backup.git")
     git(made, "remote", "add", "origin", "git@Example.org:harbour/ferry.git")
     assert project_of(str(made)) == Project("example.org/harbour/ferry", "ferry")
@@ -61,16 +61,16 @@ def test_folders_of_the_same_name_are_different_projects(made: Path, tmp_path: P
     assert project_of(str(other)) != project_of(str(made))
 
 
-def test_a_folder_that_is_gone_is_still_a_project(tmp_path: Path) -> None:
+def test_a_deleted_folder_is_still_a_project(tmp_path: Path) -> None:
     gone = tmp_path / "gone"
     assert project_of(str(gone)) == Project(str(gone), "gone")
 
 
-def test_no_folder_no_project() -> None:
+def test_an_empty_folder_has_no_project() -> None:
     assert project_of("") is None
 
 
-def test_what_a_client_says_about_the_remote_counts() -> None:
+def test_the_remote_that_a_client_records_is_used() -> None:
     assert project_of("/gone", "https://token@example.org/harbour/ferry") == Project(
         "example.org/harbour/ferry", "ferry"
     )
@@ -87,21 +87,21 @@ def test_what_a_client_says_about_the_remote_counts() -> None:
         "git://github.com/harbour/ferry/",
     ],
 )
-def test_all_ways_to_reach_a_repository_are_one(url: str) -> None:
+def test_all_urls_of_a_repository_give_one_key(url: str) -> None:
     assert repository(url) == "github.com/harbour/ferry"
 
 
-def test_a_broken_pointer_is_no_repository(tmp_path: Path) -> None:
+def test_a_git_file_with_a_broken_path_is_no_repository(tmp_path: Path) -> None:
     (tmp_path / ".git").write_text("nonsense")
     assert project_of(str(tmp_path)) == Project(str(tmp_path), tmp_path.name)
 
 
-def test_only_a_folder_inside_of_a_repository_has_one(made: Path, tmp_path: Path) -> None:
+def test_only_a_folder_inside_a_repository_has_a_repository(made: Path, tmp_path: Path) -> None:
     assert repository_of(str(made)) == project_of(str(made)) == Project(str(made), "ferry")
     for none in (str(tmp_path), str(tmp_path / "gone"), ""):
         assert repository_of(none) is None
 
 
-def test_a_folder_whose_name_is_no_text_has_a_key_that_can_be_stored(tmp_path: Path) -> None:
+def test_a_folder_with_an_undecodable_name_has_a_key_that_can_be_stored(tmp_path: Path) -> None:
     project = project_of(f"{tmp_path}/\udcff")
     assert project == Project(f"{tmp_path}/?", "?")

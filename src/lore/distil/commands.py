@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from lore.distil.base import Spoken
-from lore.distil.phrases import within
+from lore.distil.phrases import alternatives, names_of, pattern
 
 LONGEST, LONGEST_ERROR = 140, 100
 LONGEST_READ = 1_000
@@ -16,41 +16,8 @@ SOON = 4
 
 _SHELL = re.compile(r"bash|shell|exec|terminal|powershell|command|zsh", re.IGNORECASE)
 _PURPOSES: Mapping[str, re.Pattern[str]] = {
-    "To deploy": within("""
-        helm (?:upgrade|install) | kubectl (?:apply|rollout) | terraform apply
-        (?:make|just|run|yarn|fly|cdk) deploy\\S* | docker push | npm publish | twine upload | cargo publish
-        flyctl \\w+ | gh release create | ansible-playbook
-    """),
-    "To migrate the database": within("""
-        alembic upgrade | manage\\.py migrate | prisma migrate | knex migrate:\\w+ | flyway migrate
-        rails db:migrate | diesel migration run | schema --apply | sqlx migrate run | db:migrate
-    """),
-    "To flash": within("west flash | pyocd flash | idf\\.py flash | pio run -t upload"),
-    "To run the tests": within("""
-        manage\\.py test | pytest | tox | nox | cargo (?:test|nextest) | go test | ctest | phpunit | rspec
-        jest | vitest | (?:npm|pnpm|yarn|bun)(?: run)? test\\S* | make (?:test|check)\\S* | just test\\S*
-        mvn (?:test|verify) | gradlew? test | dotnet test | swift test | playwright test | unittest
-        bazel test
-    """),
-    "To check the code": within("""
-        ruff (?:check|format) | mypy | flake8 | eslint | tsc --noEmit | cargo clippy | golangci-lint
-        pre-commit run | make lint | (?:npm|pnpm|yarn|bun) run (?:lint|typecheck|format)\\S* | black | pyright
-    """),
-    "To build": within("""
-        west build(?! -t) | idf\\.py build | pio run | docker(?: buildx| compose)? build | cargo build
-        go build | (?:npm|pnpm|yarn|bun) run build\\S* | yarn build | make(?: build| all)? | cmake --build
-        gradlew? (?:build|assemble) | mvn package | uv build | hatch build | dotnet build | swift build
-        bazel build | vite build | ninja
-    """),
-    "To install": within("""
-        (?:uv|poetry|pnpm|yarn|bun|cargo) (?:add|install) | uv (?:sync|pip install) | pip3? install
-        poetry install | npm (?:ci|install|i) | bundle install | go get | apt(?:-get)? install | brew install
-        conda install
-    """),
-    "To start it": within("""
-        docker(?:-| )compose(?: [^|;&]{1,60})? up | uvicorn | gunicorn | flask run | manage\\.py runserver
-        (?:npm|pnpm|yarn|bun)(?: run)? (?:dev|start)\\S* | cargo run | go run | make (?:run|up|dev|start)
-    """),
+    name: re.compile(rf"(?<!\w){alternatives(name, 'purpose')}(?!\w)", re.IGNORECASE)
+    for name in names_of("purpose")
 }
 """What a command is good for, in the order of asking."""
 _PREFIX = re.compile(r"^(?:cd\s+\S+\s*(?:&&|;)\s*)+|^\$\s+")
@@ -61,11 +28,7 @@ _LOOKING = re.compile(
     r"^(?:sudo\s+)?(?:ls|cat|grep|rg|find|head|tail|sed|awk|echo|which|git|wc|ps|for|while|if|until|rm|cp|mv|test"
     r"|mkdir|touch|chmod|kill|date|env|type|man|jq|curl|wget)\b"
 )
-_MISUSED = within("""
-    unrecognized | not found | no such | unknown | usage | externally-managed-environment | permission denied
-    invalid | missing | no module named | cannot find | unsupported | not installed | unexpected argument
-    is not recognized | not a | could not find | requires
-""")
+_MISUSED = pattern("misused")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,9 +44,9 @@ class Command:
     @property
     def text(self) -> str:
         """As a sentence."""
-        told = f"{self.purpose}: `{self.line}`"
+        text = f"{self.purpose}: `{self.line}`"
         why = f": {self.why}" if self.why else ""
-        return f"{told} (`{self.failed}` failed{why})." if self.failed else f"{told}."
+        return f"{text} (`{self.failed}` failed{why})." if self.failed else f"{text}."
 
 
 def commands_of(spoken: Iterable[Spoken]) -> list[Command]:
@@ -133,10 +96,10 @@ def _after(before: tuple[Spoken, str], command: Command) -> Command:
     """With the failure before it, if that was the fault of the command and not of the code."""
     turn, line = before
     output = turn.text.partition("\n")[2]
-    told = [line.strip() for line in output.splitlines() if _MISUSED.search(line[:LONGEST_READ])]
-    if line == command.line or not (told or line.split()[0] != command.line.split()[0]):
+    errors = [line.strip() for line in output.splitlines() if _MISUSED.search(line[:LONGEST_READ])]
+    if line == command.line or not (errors or line.split()[0] != command.line.split()[0]):
         return command
-    why = told[0].removeprefix("error: ")[:LONGEST_ERROR].rstrip(" .") if told else ""
+    why = errors[0].removeprefix("error: ")[:LONGEST_ERROR].rstrip(" .") if errors else ""
     return Command(
         line=command.line,
         purpose=command.purpose,

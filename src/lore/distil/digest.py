@@ -4,10 +4,10 @@ from collections.abc import Sequence, Set
 
 from lore.distil.base import Digest, Finding, Relation, Spoken, Topic
 from lore.distil.commands import Command, commands_of, worth
+from lore.distil.cues import Statement, statements_of
 from lore.distil.entities import entities_of, plain_names, shared_rare
-from lore.distil.phrases import telling_words
+from lore.distil.phrases import content_words
 from lore.distil.segment import MAX_TURNS, segments
-from lore.distil.statements import Statement, statements_of
 from lore.distil.titles import ended, overview_of, title_of
 from lore.ranking.relate import shared_words
 
@@ -39,8 +39,8 @@ def _topic(spoken: Sequence[Spoken]) -> Topic | None:
     if not statements and not any(command.failed for command in commands):
         return None
     chosen = [*_different(statements), *_commands(commands)]
-    known = plain_names(statement.text for statement in chosen)
-    findings = tuple(_finding(statement, known) for statement in chosen[:MOST_FINDINGS])
+    names = plain_names(statement.text for statement in chosen)
+    findings = tuple(_finding(statement, names) for statement in chosen[:MOST_FINDINGS])
     return Topic(
         title=title_of(spoken, findings),
         overview=overview_of(spoken, findings),
@@ -53,9 +53,9 @@ def _different(statements: Sequence[Statement]) -> list[Statement]:
     """Those that do not repeat each other, most important first, then in the order of the conversation."""
     kept: list[tuple[Statement, frozenset[str]]] = []
     for statement in sorted(statements, key=lambda one: RANKS[one.importance]):
-        told = telling_words(statement.text)
-        if all(shared_words(told, other) < SAME for _, other in kept):
-            kept.append((statement, told))
+        content = content_words(statement.text)
+        if all(shared_words(content, other) < SAME for _, other in kept):
+            kept.append((statement, content))
     return [statement for statement, _ in kept]
 
 
@@ -68,13 +68,13 @@ def _commands(commands: Sequence[Command]) -> list[Statement]:
     ]
 
 
-def _finding(statement: Statement, known: Set[str]) -> Finding:
+def _finding(statement: Statement, names: Set[str]) -> Finding:
     return Finding(
         text=ended(statement.text),
         type=statement.type,
         importance=statement.importance,
         turns=tuple(sorted(set(statement.turns))),
-        entities=entities_of(statement.text, known),
+        entities=entities_of(statement.text, names),
     )
 
 

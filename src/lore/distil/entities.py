@@ -4,11 +4,12 @@ import re
 from collections.abc import Iterable, Set
 
 from lore.text import STOP_WORDS, words
+from lore.wordlists import word_lists
 
 MOST = 8
 LONGEST = 60
 LONGEST_TEXT = 8_000
-KNOWN, LEAST_KNOWN = 1.5, 4
+REPEATED_NAME, LEAST_LETTERS = 1.5, 4
 
 _WORD = re.compile(r"[\w-]+")
 _URL = re.compile(r"https?://(?:www\.)?([\w.-]+\.[a-z]{2,})\S*", re.IGNORECASE)
@@ -32,28 +33,19 @@ _SHAPES: tuple[tuple[float, re.Pattern[str]], ...] = (
 )
 _SINGLE = re.compile(r"(?<=[\w,;:)] )([A-Z][a-z][\w-]+)")
 _LIKE_A_FLAG = re.compile(r"^[-\W\d]+$|^--?\w")
-_COMMON = frozenset(
-    """api apis ci cd cli cpu css csv db dns eof error errors failed fatal gb get http https html id ids io
-    ip js json kb mb ms no not ok or os pdf post pr prs put ram sdk sql ssh todo tests ui url urls usa
-    utf utf-8 ux yaml xml yes monday tuesday wednesday thursday friday saturday sunday january february
-    march april may june july august september october november december english german french spanish
-    note i'll i've e.g i.e everything true false null none self""".split()
-)
-_GERMAN = frozenset(
-    """der die das und ist nicht ein eine einen wir ich mit für auf dem den wird noch haben keine im zu von
-    sind""".split()
-)
+_COMMON = word_lists("lore.distil", "words.txt")["common"]
+_GERMAN = word_lists("lore.distil", "words.txt")["german"]
 
 
-def entities_of(text: str, known: Set[str] = frozenset(), most: int = MOST) -> tuple[str, ...]:
+def entities_of(text: str, names: Set[str] = frozenset(), most: int = MOST) -> tuple[str, ...]:
     """The names in a text, each once, the most telling first; at equal weight in their order.
 
-    known: words that are names elsewhere in the conversation, and so here, however they are written.
+    names: words that are names elsewhere in the conversation, and so here, however they are written.
     """
     weights: dict[str, float] = {}
     spelled: dict[str, str] = {}
     text = text[:LONGEST_TEXT]
-    again = ((word, KNOWN) for word in _WORD.findall(text) if word.lower() in known)
+    again = ((word, REPEATED_NAME) for word in _WORD.findall(text) if word.lower() in names)
     for name, weight in (*_named(text), *again):
         key = name.lower()
         spelled.setdefault(key, name)
@@ -66,7 +58,7 @@ def entities_of(text: str, known: Set[str] = frozenset(), most: int = MOST) -> t
 def plain_names(texts: Iterable[str]) -> frozenset[str]:
     """Names that are one word, in lower case: who puts a word in code marks once may leave them out later."""
     found = (name.lower() for text in texts for name in entities_of(text))
-    return frozenset(name for name in found if len(name) >= LEAST_KNOWN and _WORD.fullmatch(name))
+    return frozenset(name for name in found if len(name) >= LEAST_LETTERS and _WORD.fullmatch(name))
 
 
 def shared_rare(groups: Iterable[Iterable[str]], most_groups: int) -> dict[str, list[int]]:
@@ -100,5 +92,5 @@ def _tells(name: str) -> bool:
 
 
 def _is_german(text: str) -> bool:
-    told = words(text)
-    return sum(word in _GERMAN for word in told) * 10 > len(told)
+    all_words = words(text)
+    return sum(word in _GERMAN for word in all_words) * 10 > len(all_words)

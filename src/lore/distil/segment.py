@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lore.distil.base import Spoken
-from lore.distil.phrases import alternatives, beginning, telling_words
+from lore.distil.phrases import alternatives, content_words, pattern
 
 Measured = npt.NDArray[np.float64]
 
@@ -28,24 +28,11 @@ LONGEST_TEXT = 600
 
 _TURNING = re.compile(
     r"^\W*(?:(?:ok(?:ay)?|great|good|cool|perfect|thanks?|thank you|alright|super|danke|gut|merci|vale)\W+)*"
-    + alternatives("""
-        (?:now )?(?:on to|for) something (?:else|different) | switching (?:to|topics) | moving on
-        (?:a )?(?:completely |totally )?(?:different|new|another|next|unrelated) (?:topic|question|task|thing
-        issue)
-        (?:now )?let's (?:move on|switch|turn to|talk about) | now let's | next(?: up)?[,:]
-        (?:anderes|neues) thema | (?:jetzt )?(?:was|etwas) anderes | (?:neue|andere|nächste) (?:frage|aufgabe)
-        autre sujet | nouveau sujet | autre question | passons à | (?:otro|nuevo) tema
-        otra (?:cosa|pregunta) | (?:altro|nuovo) argomento | un'altra cosa | (?:outro|novo) assunto
-        outra coisa
-    """)
+    + alternatives("turning")
     + r"(?!\w)",
     re.IGNORECASE,
 )
-_CONTINUING = beginning("""
-    also | and | but | then | ok(?:ay)? | yes | yeah | no | better | good | great | nice | perfect | right
-    it | that | this | these | they | actually | thanks? | still | so | hm+ | ah | why | btw | ja | nein | und
-    aber | dann | gut | super | danke | oui | non | et | mais | sí | pero | e | ma | mas
-""")
+_CONTINUING = pattern("continuing")
 
 
 def segments(spoken: Sequence[Spoken], max_turns: int = MAX_TURNS) -> list[int]:
@@ -57,16 +44,16 @@ def segments(spoken: Sequence[Spoken], max_turns: int = MAX_TURNS) -> list[int]:
     """
     if not spoken:
         return [0]
-    told = [telling_words(turn.text[:LONGEST_TEXT]) for turn in spoken]
+    vocabularies = [content_words(turn.text[:LONGEST_TEXT]) for turn in spoken]
     by_meaning = all(turn.vector is not None for turn in spoken)
-    alike = _by_meaning(spoken, told) if by_meaning else _by_words(told)
+    alike = _by_meaning(spoken, vocabularies) if by_meaning else _by_words(vocabularies)
     begins = [at for at in range(1, len(spoken)) if _paused(spoken, at) or _turned(spoken[at])]
     parts: list[int] = []
     for begin, end in zip([0, *begins], [*begins, len(spoken)], strict=True):
         requests = [
             at
             for at in range(begin + LEAST_TURNS, end - LEAST_TURNS + 1)
-            if len(told[at]) >= FEWEST_WORDS and _begins(spoken[at])
+            if len(vocabularies[at]) >= FEWEST_WORDS and _begins(spoken[at])
         ]
         wanted = requests if end - begin > SHORT_ENOUGH else []
         shifts = [at for at in wanted if (_deep(alike, at) if by_meaning else alike[at] <= MOST_COMMON)]
@@ -104,7 +91,7 @@ def _deep(alike: Measured, at: int) -> bool:
     return bool(alike[at] <= MOST_ALIKE and height - alike[at] >= LEAST_DEPTH)
 
 
-def _by_meaning(spoken: Sequence[Spoken], told: Sequence[frozenset[str]]) -> Measured:
+def _by_meaning(spoken: Sequence[Spoken], vocabularies: Sequence[frozenset[str]]) -> Measured:
     """For each turn, how alike the turns before it and from it on are; 1 for the first.
 
     Vectors of one conversation all point much the same way: only what they have beyond their mean tells.
@@ -113,7 +100,7 @@ def _by_meaning(spoken: Sequence[Spoken], told: Sequence[frozenset[str]]) -> Mea
     vectors = np.array([turn.vector for turn in spoken], dtype=np.float64)
     centred = vectors - vectors.mean(axis=0)
     lengths = np.maximum(np.linalg.norm(centred, axis=1), 1e-9)
-    weights = np.minimum(1.0, np.array([len(words) for words in told]) / SHORT_ENOUGH)
+    weights = np.minimum(1.0, np.array([len(words) for words in vocabularies]) / SHORT_ENOUGH)
     sums = np.cumsum(centred * (weights / lengths)[:, None], axis=0)
     sums = np.concatenate([np.zeros((1, sums.shape[1])), sums])
     places = np.arange(len(spoken))
@@ -125,18 +112,18 @@ def _by_meaning(spoken: Sequence[Spoken], told: Sequence[frozenset[str]]) -> Mea
     return alike
 
 
-def _by_words(told: Sequence[frozenset[str]]) -> Measured:
+def _by_words(vocabularies: Sequence[frozenset[str]]) -> Measured:
     """The same by the words that both sides have, of those that the lesser side has; rare ones count more."""
-    spread = Counter(word for words in told for word in words)
-    weights = {word: math.log(len(told) / count) for word, count in spread.items()}
+    spread = Counter(word for words in vocabularies for word in words)
+    weights = {word: math.log(len(vocabularies) / count) for word, count in spread.items()}
 
     def weight(words: frozenset[str]) -> float:
         return sum(weights[word] for word in sorted(words))
 
-    alike = np.ones(len(told))
-    for at in range(1, len(told)):
-        before = frozenset[str]().union(*told[max(0, at - WIDE_WINDOW) : at])
-        after = frozenset[str]().union(*told[at : at + WIDE_WINDOW])
+    alike = np.ones(len(vocabularies))
+    for at in range(1, len(vocabularies)):
+        before = frozenset[str]().union(*vocabularies[max(0, at - WIDE_WINDOW) : at])
+        after = frozenset[str]().union(*vocabularies[at : at + WIDE_WINDOW])
         lesser = min(weight(before), weight(after))
         alike[at] = weight(before & after) / lesser if lesser else 1.0
     return alike

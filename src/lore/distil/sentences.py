@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from lore.distil.phrases import alternatives, beginning
+from lore.distil.phrases import alternatives
+from lore.wordlists import word_lists
 
 LONGEST_TEXT = 40_000
 """Characters of one text that are read."""
@@ -12,7 +13,6 @@ FEWEST_WORDS = 3
 WIDE = 0x2E7F
 """Characters beyond this are as good as half a word."""
 MOST_ITEMS, LONGEST_LIST = 5, 240
-DOCUMENT_LINES, DOCUMENT_LENGTH = 12, 1_000
 SHORT_LINE = 60
 """Characters: a line that was wrapped is longer."""
 
@@ -30,52 +30,17 @@ _TAG = re.compile(
 _WIDE_END = re.compile(r"(?<=[。！？])")
 _END = re.compile(r"(?<=[.!?…])[\"')\]»”’*]*\s+")
 _LAST_WORD = re.compile(r"(\S+)$")
-_SHORTENED = frozenset(
-    """e.g. i.e. etc. vs. approx. cf. mr. mrs. dr. prof. nr. fig. incl. resp. ca.
-    bzw. z.b. d.h. u.a. usw. ggf. evtl. inkl. vgl. p.ex. p.ej. núm. sr. sra. pag. jan. feb. mar.
-    apr. jun. jul. aug. sep. sept. oct. nov. dec.""".split()
-)
+_ABBREVIATIONS = word_lists("lore.distil", "words.txt")["abbreviations"]
 _DAY = re.compile(r"^\(?\d{1,2}\.$")
 _MONTH = re.compile(
     r"(?:jan|feb|mär|mar|apr|mai|may|jun|jul|aug|sep|okt|oct|nov|dez|dec)[a-zäé]*", re.IGNORECASE
 )
-_LEADS = re.compile(
-    r"^(?:the )?(?:root )?(?:cause|decision|ursache|entscheidung|cause racine)s?$", re.IGNORECASE
-)
 _POLITE = re.compile(
-    "^(?:"
-    + alternatives("""
-        sure(?: thing)? | certainly | absolutely | of course | ok(?:ay)? | alright | all right | great
-        good | nice
-        cool | perfect | awesome | excellent | got it | understood | noted | done
-        thanks?(?: you)?(?: a lot| so much)? | cheers | found it | agreed
-        (?:great|good) (?:question|point|catch|idea|choice|news) | makes sense
-        you(?:'re| are) (?:absolutely |totally )?right | sorry(?: (?:about|for) [^.,!]{0,80})?
-        my (?:bad|mistake) | i see | (?:my )?(?:guy|friend|man|mate|bro|dude|buddy) | nah | hi | hello
-        hey(?: there)? | yes
-        yeah | yep | right | exactly | correct | well | so | and
-        but | also | btw | by the way | oh | hm+ | ah | then | ah right | oh right | ok (?:so|then)
-        (?:good )?morning | bonjour | that's (?:ok|okay|fine|good|great|right) | moin | hallo
-        guten (?:morgen|tag) | super | prima | danke(?: dir)? | gut | ja | stimmt | genau | klar | alles klar
-        in ordnung | dann | und | aber | merci | d'accord | bien sûr | parfait | oui | gracias | perfecto
-        vale | claro | sí | de acuerdo | grazie | certo | va bene | perfetto | obrigad[oa] | claro que sim
-    """)
-    + r"(?:\s*[!,.;:…–—-]+\s*|\s+(?=(?:let['’]?s|i|we|we['’]ll|so|there|the|it|that['’]?s|never|always"
-    + r"|please|don['’]?t|lass|wir)\s)))+",
+    rf"^(?:{alternatives('polite')}"
+    r"(?:\s*[!,.;:…–—-]+\s*|\s+(?=(?:let['’]?s|i|we|we['’]ll|so|there|the|it|that['’]?s|never|always"
+    r"|please|don['’]?t|lass|wir)\s)))+",
     re.IGNORECASE,
 )
-_IDLE = beginning("""
-    (?:(?:now|next|first|then),? )*(?:let me|i'll|i will|i'm (?:going|about) to|i am going to|allow me)
-    (?:(?:now|next|first|then),? )*let's (?:see|check|look|run|try|start|begin|take|find|verify|inspect|first
-    now)
-    looking (?:at|into) | checking | running | reading | i hope | i apologi[sz]e
-    i'm (?:here|doing|happy|glad|ready|sorry|checking|running|looking) | feel free | (?:please )?let me know
-    (?:just )?tell me | happy to | glad (?:to|that|it) | just tell | is there anything | how can i | here's
-    here (?:is|are) | that sounds | have a (?:nice|good|great) | (?:good)?bye | see you | thanks? | thank you
-    no problem | you're welcome | ich (?:schaue?|werde|prüfe|sehe mir|mache|starte|lese) | lass mich
-    \\w+e ich | gerne? | schönen? | viel (?:spaß|erfolg) | ebenso | danke | laissez?-moi | je vais | voy a
-    déjame | permíteme | fammi | lasciami | vou | deixe-me
-""")
 _PASTED = re.compile(r"❯|^\s*\d+ \||^\s*[$>%] \S|^\s*at \S+ \(")
 """A line of a terminal, a listing or a stack trace."""
 _FRAGMENT = re.compile(r":[*_\s]*$|:;|^(?:_|[^\w`\"'“„«¿¡/~$.@*])")
@@ -88,21 +53,12 @@ def sentences_of(text: str) -> list[str]:
     return list(dict.fromkeys(one for one in found if one))
 
 
-def is_document(text: str) -> bool:
-    """Whether a turn is a pasted page: long, and most of its lines are headings, menus or labels."""
-    lines = [line.strip() for line in _prose(text) if line.strip()]
-    short = sum(
-        len(line) < SHORT_LINE and line[-1] not in ".,;:!?" and not _ITEM.match(line) for line in lines
-    )
-    return len(lines) >= DOCUMENT_LINES and len(text) >= DOCUMENT_LENGTH and 2 * short > len(lines)
-
-
 def cleaned(sentence: str) -> str:
     """Without the polite words at its beginning; empty if nothing or not one statement is left."""
     sentence = " ".join(sentence.split())
     rest = _POLITE.sub("", sentence)
     wide = sum(ord(character) > WIDE for character in rest)
-    if _IDLE.match(rest) or _FRAGMENT.search(rest) or not SHORTEST - wide <= len(rest) <= LONGEST:
+    if _FRAGMENT.search(rest) or not SHORTEST - wide <= len(rest) <= LONGEST:
         return ""
     if len(rest.split()) < FEWEST_WORDS and rest.isascii():
         return ""
@@ -113,7 +69,7 @@ def _blocks(text: str) -> Iterator[str]:
     """Paragraphs, list items and short lists with the words that introduce them; no code, no tables."""
     paragraph: list[str] = []
     items: list[str] = []
-    lead, after_gap = "", False
+    after_gap = False
     for line in [*_prose(text), ""]:
         heading, item = _HEADING.match(line), _ITEM.match(line)
         if item and item.group(1):
@@ -128,15 +84,11 @@ def _blocks(text: str) -> Iterator[str]:
         introduced = after_gap and bool(line.strip())
         after_gap = False
         if items or not line.strip() or heading or introduced or _stands_alone(paragraph, line):
-            yield from _introduced(lead, " ".join(paragraph), items)
-            lead = "" if paragraph or items else lead
+            yield from _introduced(" ".join(paragraph), items)
             paragraph, items = [], []
-        if heading:
-            title = heading.group(1).rstrip("#").rstrip()
-            lead = title if _LEADS.match(title) else ""
-        elif line.strip():
+        if line.strip() and not heading:
             paragraph.append(line.strip())
-    yield from _introduced(lead, " ".join(paragraph), items)
+    yield from _introduced(" ".join(paragraph), items)
 
 
 def _stands_alone(paragraph: list[str], line: str) -> bool:
@@ -180,10 +132,8 @@ def _plain(text: str) -> str:
     return _MARKS.sub("", _TAG.sub(" ", _LINK.sub(r"\1", text)))
 
 
-def _introduced(lead: str, paragraph: str, items: list[str]) -> Iterator[str]:
+def _introduced(paragraph: str, items: list[str]) -> Iterator[str]:
     """A short list is one statement with its introduction, a long one is a statement per item."""
-    if lead and (paragraph or items):
-        paragraph = f"{lead}: {paragraph}" if paragraph else f"{lead}:"
     together = "; ".join(item.rstrip(" .;") for item in items)
     if paragraph.endswith(":") and items and len(items) <= MOST_ITEMS and len(together) <= LONGEST_LIST:
         yield f"{paragraph} {together}."
@@ -216,6 +166,6 @@ def _split(text: str) -> Iterator[str]:
 
 def _goes_on(word: str, following: str) -> bool:
     """Whether a full stop belongs to the word before it."""
-    if word.lower().lstrip("(\"'") in _SHORTENED or re.fullmatch(r"\(?[A-Za-z]\.", word):
+    if word.lower().lstrip("(\"'") in _ABBREVIATIONS or re.fullmatch(r"\(?[A-Za-z]\.", word):
         return True
     return bool(_DAY.match(word) and _MONTH.match(following))

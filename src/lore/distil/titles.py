@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from itertools import takewhile
 
 from lore.distil.base import Finding, Spoken
-from lore.distil.cues import asks, orders
+from lore.distil.cues import IMPERATIVE, OPENING, OPPOSING, ORDERING, asks, orders
 from lore.distil.entities import entities_of
-from lore.distil.phrases import alternatives, beginning
-from lore.distil.requests import CLAUSE, COMPLAINING, IMPERATIVE, OPPOSING, ORDERING
+from lore.distil.phrases import alternatives, pattern
 from lore.distil.sentences import sentences_of
-from lore.distil.wording import OPENING
 from lore.ranking.cluster import containment
 from lore.text import STOP_WORDS, preview, words
 
@@ -28,36 +26,24 @@ FEWEST_NOUNS = 2
 LONGEST_READ = 400
 """Characters of a turn in which a noun phrase is looked for."""
 
-_ASKING_TO = re.compile(
-    "^(?:"
-    + alternatives("""
-        please | pls | i'd like to | i want to | we (?:need|want|have) to | can you | could you | would you
-        will you | i want you to | i need you to | i'd like you to | kindly | just | now | so | ok(?:ay)?
-        hey | hi | hello | and | also | then | next,? | mal | bitte | help me(?: to)? | go ahead and | let's
-        kannst du(?: mal)? | könntest du(?: mal)? | peux-tu | pouvez-vous | s'il te plaît | puedes | podrías
-        por favor | puoi | per favore | você pode | next step is
-        (?:a )?(?:different|new|another|next) (?:topic|question|task|thing) | anderes thema | neue frage
-    """)
-    + r"(?:[,.:;!–—-]+\s*|\s+))+",
-    re.IGNORECASE,
-)
+_ASKING_TO = re.compile(rf"^(?:{alternatives('asking to')}(?:[,.:;!–—-]+\s*|\s+))+", re.IGNORECASE)
 _APPENDED = re.compile(
     r"[,;]\s+(?:and )?(?:please|bitte)\b.*$"
     r"|[,;]\s+(?:and )?(?:can|could|would|will|kannst|könntest|peux|puedes|puoi)[ -](?:you|du|tu)\b.*$",
     re.IGNORECASE,
 )
 _TRAILING = re.compile(r"(?:[\s,;:.!?…]|\b(?:please|thanks|thank you|pls|bitte|danke)\b)+$", re.IGNORECASE)
-_WONDERING = beginning("""
-    what | how | why | where | when | who | which | whose | is | are | do | does | did | was | were | has
-    should | wie | was | warum | wo | wann | wer | welche[rsnm]? | soll | pourquoi | comment | quel(?:le)?s?
-    cómo | qué | cuál | perché | come | quale | qual | por que | the .{3,40}: (?:what|how|why|which|who)
-""")
+_WONDERING, _COMPLAINING = pattern("wondering"), pattern("complaining")
 _ORDER = re.compile(
     ORDERING.pattern
     + r"(?:\s+(?:sure|working|out|up|into|in|at|on|over|through|with|for|to|me|us|why|how|whether|if|that"
     + r"|and))*\s+",
     re.IGNORECASE,
 )
+_VERB_OR_PERSON = re.compile(
+    rf"(?<![@/`.-])(?<!\w){alternatives('verb or person')}(?!\w)(?![-/.]\w)", re.IGNORECASE
+)
+"""A finite verb, a person or a question word: a noun phrase ends before it."""
 _DETERMINER = re.compile(
     r"^(?:(?:in|on|at|for|with|the|a|an|this|that|our|my|all|some|any|new|both)\s+)+", re.IGNORECASE
 )
@@ -76,10 +62,10 @@ def request_of(spoken: Sequence[Spoken]) -> str:
     early = [turn for turn in spoken if turn.role == "user"][:EARLY_TURNS]
     for place, turn in enumerate(early):
         for at, sentence in enumerate(sentences_of(turn.text)[:6]):
-            told = [word for word in words(sentence) if word not in STOP_WORDS]
+            content = [word for word in words(sentence) if word not in STOP_WORDS]
             requested = REQUESTED if asks(sentence) or orders(sentence) else 1.0
-            worth = min(ENOUGH_WORDS, len(told)) * requested * LATER**at * LATER_TURN**place
-            if len(told) > 1 and worth > most:
+            worth = min(ENOUGH_WORDS, len(content)) * requested * LATER**at * LATER_TURN**place
+            if len(content) > 1 and worth > most:
                 best, most = sentence, worth
     return _asked(best)
 
@@ -98,14 +84,14 @@ def subject_of(spoken: Sequence[Spoken]) -> str:
     subject = _noun_part(_TRAILING.sub("", _DETERMINER.sub("", request)))
     if not any(map(str.isalpha, subject)) or asks(request) or ORDERING.match(subject):
         return ""
-    if COMPLAINING.match(subject) or OPENING.match(subject):
+    if _COMPLAINING.match(subject) or OPENING.match(subject):
         return ""
     return _short(subject[:1].upper() + subject[1:])
 
 
 def _noun_part(subject: str) -> str:
     """The subject if it is a noun phrase, else the noun phrase it begins with; empty without one."""
-    clause = CLAUSE.search(subject)
+    clause = _VERB_OR_PERSON.search(subject)
     if not clause:
         return subject
     begun = _JOINED.split(subject[: clause.start()], maxsplit=1)[0].split()
@@ -131,8 +117,8 @@ def overview_of(spoken: Sequence[Spoken], findings: Sequence[Finding]) -> str:
     for text in (finding.text for finding in came):
         if len(parts) < MOST_SENTENCES and all(_differ(text, part) for part in parts):
             parts.append(ended(text))
-    told = " ".join(parts)
-    return preview(told or title_of(spoken, findings), LONGEST_OVERVIEW)
+    overview = " ".join(parts)
+    return preview(overview or title_of(spoken, findings), LONGEST_OVERVIEW)
 
 
 def _asked(sentence: str) -> str:
@@ -164,8 +150,8 @@ def _key_phrase(spoken: Sequence[Spoken], findings: Sequence[Finding]) -> str:
         return preview(", ".join(names[:KEY_WORDS]), LONGEST)
     text = " ".join(finding.text for finding in findings) or request_of(spoken)
     text = text or " ".join(turn.text[:LONGEST_READ] for turn in spoken[:20])
-    told = Counter(word for word in words(text) if word not in STOP_WORDS and len(word) > 3)
-    key_words = [word for word, _ in told.most_common(KEY_WORDS)]
+    counts = Counter(word for word in words(text) if word not in STOP_WORDS and len(word) > 3)
+    key_words = [word for word, _ in counts.most_common(KEY_WORDS)]
     names = [name for name in entities_of(text, most=KEY_WORDS) if name.count(" ") < MOST_SPACES]
     first = next((turn.text[:LONGEST_READ] for turn in spoken if turn.role == "user"), "")
     phrase = _noun_phrase(text) or _noun_phrase(first)

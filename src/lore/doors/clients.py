@@ -1,4 +1,5 @@
-"""clients: who is connected to a daemon. Each says hello, is let in or refused, and served until it goes."""
+"""clients: the connections of a daemon. Each sends a handshake, is accepted or refused, and served until it
+ends."""
 
 import hmac
 import json
@@ -17,35 +18,35 @@ from mcp_types import JSONRPCMessage, JSONRPCRequest
 
 from lore.config import Config, load
 from lore.connecting import tailored
-from lore.doors import handshake
-from lore.doors.handshake import END, LONGEST
+from lore.doors import protocol
 from lore.doors.mcp import Offer, Workers, take_over
 from lore.doors.mcp_stream import GONE, LISTENING, RelayedMcpStream, cancel_when, lines
+from lore.doors.protocol import END, LONGEST_MESSAGE
+from lore.doors.rpc import BEGUN, answer
 from lore.doors.subscriptions import Audience
-from lore.doors.verbs import BEGUN, answered
 from lore.engine import Lore
 from lore.errors import Invalid, LoreError, Unavailable
 from lore.surfaces import surfaces_named
-from lore.transcripts.foreign import LONGEST_PATH
+from lore.transcripts.untrusted_files import LONGEST_PATH
 from lore.version import VERSION
 
-HELLO_SECONDS = 10.0
+HANDSHAKE_SECONDS = 10.0
+"""Longest time for a client to send its handshake."""
 MANY_FILES = 10_000
-MOST_DIGITS = 12
-"""Of a process's number."""
+PID_DIGITS = 12
 RESERVED_FILES = 64
-"""Descriptors that no client gets: the store, the log and the transcripts need some."""
+"""Descriptors that no client gets: the store, the log and the transcripts need them."""
 SHARED_SETTINGS = ("embedding_model", "vector_store")
-"""What all clients of a daemon have in common; everything else is a client's own."""
+"""Settings that all clients of a daemon share; all others are each client's own."""
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(eq=False)
 class Client:
-    """One that was let in. fields: what it said with its hello; the settings are for it alone."""
+    """An accepted client. fields: of its handshake. config: its own settings."""
 
-    want: str
+    request: str
     fields: Mapping[str, str]
     config: Config
     since: float
@@ -53,12 +54,12 @@ class Client:
     listens: bool = False
 
     def view(self) -> dict[str, object]:
-        """What there is to show of it."""
+        """Its entry in the status."""
         return {
-            "speaks": self.want,
+            "speaks": self.request,
             "folder": self.fields.get("folder", "")[:LONGEST_PATH],
-            "pid": _number(self.fields.get("pid", "")),
-            "surfaces": self.config.surfaces if self.want == "mcp" else "",
+            "pid": _pid(self.fields.get("pid", "")),
+            "surfaces": self.config.surfaces if self.request == "mcp" else "",
             "namespace": self.config.namespace,
             "since": self.since,
             "messages": self.messages,
@@ -76,7 +77,7 @@ class Clients:
         describe: Callable[[], Mapping[str, Any]],
         token: str = "",
     ) -> None:
-        """describe: the state of the daemon. token: what a client must know, where a socket has no owner."""
+        """describe: the status of the daemon. token: clients of a port must send it."""
         self._lore = lore
         self._config = config
         self._stopping = stopping
@@ -89,67 +90,70 @@ class Clients:
 
     @property
     def idle_seconds(self) -> float:
-        """Since a client last said something."""
+        """Seconds since the last message of a client."""
         return time.monotonic() - self._used_at
 
     @property
     def listening(self) -> bool:
-        """Whether anybody wants to be told of changes."""
+        """Whether any client listens for changes."""
         return any(client.listens for client in self._present)
 
     def used(self) -> None:
-        """Something has happened that shows that agents are at work."""
+        """Note that agents are at work."""
         self._used_at = time.monotonic()
 
     def summaries(self) -> list[dict[str, object]]:
-        """Who is there, the longest first."""
+        """The clients, the oldest connection first."""
         return [client.view() for client in sorted(self._present, key=lambda client: client.since)]
 
     async def serve(self, stream: ByteStream) -> None:
-        """One connection, from its hello to its end."""
+        """Serve one connection to its end."""
         async with stream:
             try:
-                await self._admit(stream)
+                await self._accept(stream)
             except (*GONE, TimeoutError) as error:
                 logger.info("a connection was ended: %r", error)
-            except Exception:  # one client's misfortune must not end the others
+            except Exception:  # a failure of one client must not end the others
                 logger.exception("a connection failed")
 
-    async def _admit(self, stream: ByteStream) -> None:
-        """Serve it, or say why not."""
+    async def _accept(self, stream: ByteStream) -> None:
+        """Serve the client, or send the reason why not."""
         try:
-            with anyio.fail_after(HELLO_SECONDS):
-                message, rest = await _hello(stream)
+            with anyio.fail_after(HANDSHAKE_SECONDS):
+                message, rest = await _handshake(stream)
             await self._serve(stream, message, rest)
         except LoreError as error:
-            told = {"kind": type(error).__name__, "error": str(error)}
-            await stream.send(handshake.encode("refused", _self() | told))
+            refusal = {"kind": type(error).__name__, "error": str(error)}
+            await stream.send(protocol.encode("refused", _self() | refusal))
 
     async def _serve(self, stream: ByteStream, message: bytes, rest: bytes) -> None:
-        want, fields = _understood(message)
+        try:
+            request, fields = protocol.decode(message)
+        except ValueError as error:
+            raise Invalid(str(error)) from error
         if not hmac.compare_digest(fields.get("token", "").encode(), self._token.encode()):
             raise Invalid("the token is wrong")
-        if want == "ping":
-            await stream.send(handshake.encode("welcome", _self()))
-        elif want == "stop":
-            await stream.send(handshake.encode("welcome", _self()))
+        if request == "ping":
+            await stream.send(protocol.encode("welcome", _self()))
+        elif request == "stop":
+            await stream.send(protocol.encode("welcome", _self()))
             self._stopping.set()
-        elif want == "status":
+        elif request == "status":
             state = await anyio.to_thread.run_sync(self._describe)
-            await stream.send(handshake.encode("welcome", _self() | {"status": json.dumps(state)}))
-        elif want in ("mcp", "verbs"):
+            await stream.send(protocol.encode("welcome", _self() | {"status": json.dumps(state)}))
+        elif request in ("mcp", "verbs"):
             self._refuse_too_many()
-            client = Client(want, fields, self._settings(fields), time.time())
+            client = Client(request, fields, self._settings(fields), time.time())
             self._present.add(client)
             try:
-                await (self._speak if want == "mcp" else self._obey)(client, stream, rest)
+                await (self._serve_mcp if request == "mcp" else self._serve_verbs)(client, stream, rest)
             finally:
                 self._present.discard(client)
         else:
-            raise Invalid(f"unknown wish {want!r}; known: mcp, verbs, ping, status, stop")
+            raise Invalid(f"unknown request {request!r}; known: mcp, verbs, ping, status, stop")
 
     def _refuse_too_many(self) -> None:
-        """A process can have only so many files open, and each client is one."""
+        """Each client is an open file, and the system limits their number."""
         most = open_files_limit() - RESERVED_FILES
         if len(self._present) >= most:
             raise Unavailable(
@@ -158,7 +162,7 @@ class Clients:
             )
 
     def _settings(self, fields: Mapping[str, str]) -> Config:
-        """Those of the client's own environment, on the daemon's store."""
+        """The settings of the client's environment, on the daemon's store."""
         ours = self._config
         config = load(fields, data_dir=ours.data_dir, db_path=ours.db_path)
         for name in SHARED_SETTINGS:
@@ -169,7 +173,7 @@ class Clients:
                 )
         return config
 
-    async def _speak(self, client: Client, stream: ByteStream, rest: bytes) -> None:
+    async def _serve_mcp(self, client: Client, stream: ByteStream, rest: bytes) -> None:
         """The Model Context Protocol."""
         surfaces = surfaces_named(client.config.surfaces)
         lore = await self._lore_of(client)
@@ -178,45 +182,45 @@ class Clients:
         seconds = client.config.request_seconds
         with Offer(lore, surfaces, self._workers, self._audience, seconds) as offer:
             repeatable = {"repeatable": ",".join(offer.repeatable)}
-            await stream.send(handshake.encode("welcome", _self() | repeatable | _warnings(client)))
-            speech = RelayedMcpStream(stream, rest, lambda message: self._followed(client, message))
-            await speech.run(offer.server, self._stopping)
+            await stream.send(protocol.encode("welcome", _self() | repeatable | _warnings(client)))
+            mcp = RelayedMcpStream(stream, rest, lambda message: self._received(client, message))
+            await mcp.run(offer.server, self._stopping)
 
-    async def _obey(self, client: Client, stream: ByteStream, rest: bytes) -> None:
-        """The verbs themselves, one after the other, for a person who waits for the best answer."""
+    async def _serve_verbs(self, client: Client, stream: ByteStream, rest: bytes) -> None:
+        """Calls of verbs, one after the other, for a person who waits for the best answer."""
         lore = await self._lore_of(client, patient=True)
         lore = lore.for_namespace(client.config.namespace, surface="cli")
-        await stream.send(handshake.encode("welcome", _self() | _warnings(client)))
+        await stream.send(protocol.encode("welcome", _self() | _warnings(client)))
         async with anyio.create_task_group() as until:
             until.start_soon(cancel_when, self._stopping, until.cancel_scope)
             async for line in lines(stream, rest):
-                self._heard(client)
+                self._count(client)
                 with anyio.CancelScope(shield=True):
                     await stream.send(BEGUN)
-                    await stream.send(await anyio.to_thread.run_sync(answered, lore, line))
+                    await stream.send(await anyio.to_thread.run_sync(answer, lore, line))
             until.cancel_scope.cancel()
 
     async def _lore_of(self, client: Client, patient: bool = False) -> Lore:
-        """With its settings, at work where it is. A person at a terminal is in no conversation."""
+        """A Lore with the settings and the folder of a client. A person at a terminal is in no session."""
         lore = replace(
             tailored(self._lore, client.config, patient=patient),
             conversation=client.fields.get("session", ""),
-            connected_at=client.since if client.want == "mcp" else None,
+            connected_at=client.since if client.request == "mcp" else None,
         )
         return await anyio.to_thread.run_sync(lore.in_folder, client.fields.get("folder", ""))
 
-    def _followed(self, client: Client, message: JSONRPCMessage) -> None:
+    def _received(self, client: Client, message: JSONRPCMessage) -> None:
         client.listens |= isinstance(message, JSONRPCRequest) and message.method in LISTENING
-        self._heard(client)
+        self._count(client)
 
-    def _heard(self, client: Client) -> None:
+    def _count(self, client: Client) -> None:
         client.messages += 1
         self.used()
 
 
-def _number(text: str) -> int:
-    """A process's number; 0 if this is none."""
-    return int(text) if text.isdecimal() and text.isascii() and len(text) < MOST_DIGITS else 0
+def _pid(text: str) -> int:
+    """The number of a process; 0 if the text is none."""
+    return int(text) if text.isdecimal() and text.isascii() and len(text) < PID_DIGITS else 0
 
 
 def _self() -> dict[str, str]:
@@ -224,19 +228,12 @@ def _self() -> dict[str, str]:
 
 
 def _warnings(client: Client) -> dict[str, str]:
-    """What its user should know of the settings, one sentence a line."""
+    """Warnings about the client's settings, one sentence a line."""
     return {"warnings": "\n".join(client.config.warnings)}
 
 
-def _understood(message: bytes) -> tuple[str, dict[str, str]]:
-    try:
-        return handshake.decode(message)
-    except ValueError as error:
-        raise Invalid(str(error)) from error
-
-
 def open_files_limit() -> int:
-    """How many files this process may have open."""
+    """Number of files that this process may have open."""
     if os.name != "posix":
         return MANY_FILES
     resource = import_module("resource")
@@ -244,12 +241,21 @@ def open_files_limit() -> int:
     return MANY_FILES if allowed == resource.RLIM_INFINITY else allowed
 
 
-async def _hello(stream: ByteStream) -> tuple[bytes, bytes]:
-    """The first message, and what came behind it."""
+def raise_open_files_limit() -> None:
+    """Have as many files open as the system allows, at most MANY_FILES: each client is one."""
+    if os.name == "posix":
+        resource = import_module("resource")
+        limit, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        wanted = MANY_FILES if most == resource.RLIM_INFINITY else min(most, MANY_FILES)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(limit, wanted), most))
+
+
+async def _handshake(stream: ByteStream) -> tuple[bytes, bytes]:
+    """The first message, and the bytes behind it."""
     received = b""
     while END not in received:
-        if len(received) > LONGEST:
-            raise Invalid("a hello without an end")
+        if len(received) > LONGEST_MESSAGE:
+            raise Invalid("a handshake without an end")
         received += await stream.receive()
     message, _, rest = received.partition(END)
     return message + END, rest

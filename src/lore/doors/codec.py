@@ -1,7 +1,7 @@
 """codec: encodes values as JSON and decodes them. Only the nouns of `model` and `health` can be decoded.
 
-What JSON knows is spelled as it is. All else is an object that says under the key TAG what it is: a noun with
-its fields, or a tuple, set, mapping, path or odd number with what it is made of.
+Values of JSON types stay as they are. All others are objects whose type is under the key TAG: a noun with its
+fields, or a tuple, set, mapping, path or non-finite number with its content.
 """
 
 import json
@@ -19,21 +19,21 @@ from lore.errors import Invalid
 TAG = ""
 OF = "of"
 LARGEST = 1 << 63
-"""Whole numbers beyond this fit into no store."""
+"""Integers from this one on do not fit into a store."""
 
 NOUNS: dict[str, type] = {
     name: noun
     for name, noun in (vars(model) | vars(health)).items()
     if isinstance(noun, type) and is_dataclass(noun)
 }
-MAKING: dict[str, tuple[type, Callable[[Any], object]]] = {
+CONSTRUCTORS: dict[str, tuple[type, Callable[[Any], object]]] = {
     "tuple": (list, tuple),
     "set": (list, frozenset),
     "map": (list, dict),
     "path": (str, Path),
     "number": (str, float),
 }
-"""tag -> JSON type of the content, and the function that makes the value of it."""
+"""Tag -> JSON type of the content, and the function that constructs the value from it."""
 
 
 def encode(value: object) -> bytes:
@@ -44,13 +44,13 @@ def encode(value: object) -> bytes:
 def decode(line: bytes) -> Any:
     """The value of an encoded line; Invalid if the line is not one."""
     try:
-        return json.loads(line, object_hook=_made)
+        return json.loads(line, object_hook=_construct)
     except ValueError as error:
         raise Invalid(f"this is not a line of JSON: {error}") from error
 
 
 def fits(value: object, hint: Any) -> bool:
-    """Whether a value is what an annotation promises."""
+    """Whether a value is of the type of an annotation."""
     kind, inner = get_origin(hint) or hint, get_args(hint)
     if kind is Any:
         return True
@@ -58,13 +58,13 @@ def fits(value: object, hint: Any) -> bool:
         return any(fits(value, one) for one in inner)
     if kind is Literal:
         return isinstance(value, str) and value in inner
-    if kind is Mapping:
+    if kind in (Mapping, dict):
         return isinstance(value, dict) and all(
             fits(key, inner[0]) and fits(one, inner[1]) for key, one in value.items()
         )
     if kind in (tuple, list, frozenset, Sequence):
-        wanted = (list, tuple) if kind is Sequence else kind
-        return isinstance(value, wanted) and all(fits(one, inner[0]) for one in value)
+        types = (list, tuple) if kind is Sequence else kind
+        return isinstance(value, types) and all(fits(one, inner[0]) for one in value)
     if kind in (int, float):
         return _is_number(value, kind)
     return isinstance(value, NoneType if kind is None else kind)
@@ -94,34 +94,34 @@ def _plain(value: Any) -> Any:
         return {TAG: "map", OF: [[_plain(key), _plain(inner)] for key, inner in value.items()]}
     name = type(value).__name__
     if NOUNS.get(name) is not type(value):
-        raise TypeError(f"a {name} cannot be spelled")
+        raise TypeError(f"a {name} cannot be encoded")
     return {TAG: name} | {field: _plain(getattr(value, field)) for field in hints_of(NOUNS[name])}
 
 
-def _made(document: dict[str, Any]) -> object:
+def _construct(document: dict[str, Any]) -> object:
     """Decode one JSON object; the values inside it are decoded already."""
     if TAG not in document:
         return document
     tag = document.pop(TAG)
     try:
-        if tag in MAKING:
-            kind, make = MAKING[tag]
+        if tag in CONSTRUCTORS:
+            kind, constructor = CONSTRUCTORS[tag]
             if document.keys() != {OF} or not isinstance(document[OF], kind):
                 raise TypeError(f"it needs a {kind.__name__} under {OF!r} and nothing else")
-            return make(document[OF])
+            return constructor(document[OF])
         if tag in NOUNS:
             return _noun(NOUNS[tag], document)
     except (TypeError, ValueError) as error:
         raise Invalid(f"this is no {str(tag)[:40]}: {error}") from error
-    raise Invalid(f"unknown tag {str(tag)[:40]!r}; known: {', '.join([*MAKING, *NOUNS])}")
+    raise Invalid(f"unknown tag {str(tag)[:40]!r}; known: {', '.join([*CONSTRUCTORS, *NOUNS])}")
 
 
-def _noun(noun: type, given: dict[str, Any]) -> object:
+def _noun(noun: type, fields: dict[str, Any]) -> object:
     hints = hints_of(noun)
-    for name, value in given.items():
+    for name, value in fields.items():
         if name in hints and not fits(value, hints[name]):
             raise TypeError(f"{name} cannot be {repr(value)[:40]}")
-    return noun(**given)
+    return noun(**fields)
 
 
 @cache

@@ -1,22 +1,22 @@
-"""conversation: what an agent has asked and not been told yet, so that it can go on with another daemon.
+"""conversation: the open requests of an agent, so that its conversation can go on with another daemon.
 
-The protocol of the older era begins with a handshake, which a new daemon has to hear again; subscriptions
-likewise. A request in flight is asked again if that is safe: the daemon had not begun it, or asking twice
-does no harm. Any other is answered with an excuse.
+The protocol of the older era begins with `initialize`, which a new daemon has to get again, as well as
+subscriptions. A request in flight is sent again if that is safe: the daemon had not begun it, or it may be
+repeated. Any other is answered with an error.
 """
 
 import json
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from lore.doors import handshake
+from lore.doors import protocol
 from lore.doors.early import Early
 from lore.doors.endpoint import Connection
 from lore.doors.envelope import Refused, read
-from lore.doors.handshake import OPENING
+from lore.doors.protocol import OPENING
 
 MOST_TRIES = 2
-"""A request that two daemons did not survive is not given to a third."""
+"""Number of daemons that may die of one request."""
 CALL = "tools/call"
 LISTEN = "subscriptions/listen"
 MODERN = "io.modelcontextprotocol/protocolVersion"
@@ -36,7 +36,7 @@ GIVEN_UP = "Lore cannot answer: {why}. Tell the user; the next call tries again.
 
 
 class Request(NamedTuple):
-    """One that has not been answered. line: as the agent sent it."""
+    """A request without an answer. line: as the agent sent it."""
 
     line: bytes
     message: dict[str, Any]
@@ -49,21 +49,21 @@ class Request(NamedTuple):
 
     @property
     def what(self) -> str:
-        """The tool, or the method where it is none."""
+        """The name of the tool, or the method of another request."""
         return str(_parameters(self.message).get("name")) if self.method == CALL else self.method
 
 
 class Conversation:
-    """Follows the lines both ways; after an interruption it knows how to go on."""
+    """Follows the lines both ways; restores the state of an interrupted conversation."""
 
     def __init__(self) -> None:
         self._open: dict[str, Request] = {}
-        self._greeting: Request | None = None
-        self._greeted = False
+        self._initialize: Request | None = None
+        self._initialize_answered = False
         self._initialized = b""
-        self._watched: dict[str, Request] = {}
+        self._subscribed: dict[str, Request] = {}
         self._refused: list[tuple[str, bytes]] = []  # keys and answers, until the daemon has answered
-        self._news: list[bytes] = []
+        self._outgoing: list[bytes] = []
 
     @property
     def waiting(self) -> bool:
@@ -72,21 +72,20 @@ class Conversation:
 
     @property
     def listening(self) -> bool:
-        """Whether the agent wants to be told of changes."""
-        return bool(self._watched) or any(request.method == LISTEN for request in self._open.values())
+        """Whether the agent listens for changes."""
+        return bool(self._subscribed) or any(request.method == LISTEN for request in self._open.values())
 
     def follow(self, from_agent: bool, lines: bytes) -> None:
-        """Take note of whole lines."""
+        """Parse whole lines of the agent or the daemon."""
         for line in filter(bytes.strip, lines.split(b"\n")):
             if from_agent:
-                self._heard(line)
+                self._from_agent(line)
             elif line.startswith(OPENING):
-                self._begun(handshake.decode(line + b"\n")[1]["id"])
+                self._begun(protocol.decode(line + b"\n")[1]["id"])
             else:
-                self._told(line)
+                self._from_daemon(line)
 
-    def _heard(self, line: bytes) -> None:
-        """A line of the agent."""
+    def _from_agent(self, line: bytes) -> None:
         try:
             message = read(line)
         except Refused as refused:
@@ -94,14 +93,13 @@ class Conversation:
             return
         method = message.get("method")
         if method is not None and "id" in message:
-            self._asked(Request(line + b"\n", message))
+            self._opened(Request(line + b"\n", message))
         elif method == "notifications/initialized":
             self._initialized = line + b"\n"
         elif method == "notifications/cancelled":
             self._open.pop(_key(_parameters(message).get("requestId")), None)
 
-    def _told(self, line: bytes) -> None:
-        """A line of the daemon."""
+    def _from_daemon(self, line: bytes) -> None:
         try:
             message = json.loads(line)
         except (ValueError, RecursionError):  # the agent judges it
@@ -114,41 +112,41 @@ class Conversation:
             request = self._open[key]
             self._open[key] = request._replace(begun=True, tries=request.tries + 1)
 
-    def _asked(self, request: Request) -> None:
+    def _opened(self, request: Request) -> None:
         self._open[_key(request.message["id"])] = request
         if request.method == "initialize":
-            self._greeting = request
+            self._initialize = request
         uri = str(_parameters(request.message).get("uri"))
         if request.method == "resources/subscribe":
-            self._watched[uri] = request
+            self._subscribed[uri] = request
         elif request.method == "resources/unsubscribe":
-            self._watched.pop(uri, None)
+            self._subscribed.pop(uri, None)
 
     def _answered(self, key: str) -> None:
         request = self._open.pop(key, None)
         if request is not None and request.method == "initialize":
-            self._greeted = True
+            self._initialize_answered = True
         if request is None:
-            answered = next((one for one in self._refused if one[0] == key), None)
-            if answered is not None:
-                self._refused.remove(answered)
+            refused = next((one for one in self._refused if one[0] == key), None)
+            if refused is not None:
+                self._refused.remove(refused)
 
     def refuse(self) -> None:
-        """Answer the lines that are no messages and that no daemon has answered."""
-        self._news += [answer for _, answer in self._refused]
+        """Answer lines that are no messages and that no daemon has answered."""
+        self._outgoing += [answer for _, answer in self._refused]
         self._refused = []
 
     def answer_early(self, early: Early) -> None:
         """Answer the open requests that need no daemon."""
         for key, request in list(self._open.items()):
-            answer = early.answer(request.message, self._greeted)
+            answer = early.answer(request.message, self._initialize_answered)
             if answer is not None:
                 self._answered(key)
-                self._news.append(answer)
+                self._outgoing.append(answer)
 
-    # --- going on
+    # --- after an interruption
     def interrupted(self, repeatable: str) -> None:
-        """The daemon has ended. repeatable: the names of the tools that may be called twice."""
+        """The daemon has ended. repeatable: names of the tools that may be called twice."""
         self.refuse()
         tools = set(repeatable.split(","))
         for key, request in list(self._open.items()):
@@ -157,10 +155,10 @@ class Conversation:
                 self._open[key] = request._replace(begun=False)
             else:
                 del self._open[key]
-                self._news.append(_excuse(request, UNKNOWN.format(what=request.what)))
+                self._outgoing.append(_excuse(request, UNKNOWN.format(what=request.what)))
 
     def give_up(self, why: str, repeatable: str | None = None) -> None:
-        """There is no daemon to be had: nobody is left waiting.
+        """No daemon can be reached: answer all open requests with the reason.
 
         repeatable: the tools that may be called twice, if a daemon has the requests and may do them later.
         """
@@ -170,34 +168,37 @@ class Conversation:
                 unsure = repeatable is not None and request.method == CALL
                 unsure = unsure and request.what not in (repeatable or "").split(",")
                 text = (LATER if unsure else GIVEN_UP).format(why=why.removesuffix("."), what=request.what)
-                self._news.append(_excuse(request, text))
+                self._outgoing.append(_excuse(request, text))
 
-    def news(self) -> bytes:
-        """What there is to tell the agent, once."""
-        news, self._news = self._news, []
-        return b"".join(news)
+    def outgoing(self) -> bytes:
+        """Lines for the agent; each is returned once."""
+        lines, self._outgoing = self._outgoing, []
+        return b"".join(lines)
 
-    def restored(self, line: Connection) -> bool:
-        """Bring a new daemon to where the old one was, then ask again; False if it fails at that."""
+    def restore(self, daemon: Connection) -> bool:
+        """Repeat the state of the conversation to a new daemon, then the open requests; False if that
+        fails."""
         try:
-            if self._greeting is not None and self._greeted:
-                _repeat([self._greeting], line)
-                line.sendall(self._initialized)
-                _repeat(self._watched.values(), line)
-                self._news += map(_changed, self._watched)
-            line.sendall(b"".join(request.line for request in self._open.values()))
+            if self._initialize is not None and self._initialize_answered:
+                _repeat([self._initialize], daemon)
+                daemon.sendall(self._initialized)
+                _repeat(self._subscribed.values(), daemon)
+                self._outgoing += map(_changed, self._subscribed)
+            daemon.sendall(b"".join(request.line for request in self._open.values()))
         except OSError:
             return False
         return True
 
 
-def _repeat(requests: Iterable[Request], line: Connection) -> None:
-    """Ask again what was answered long ago, and keep the answers from the agent."""
+def _repeat(requests: Iterable[Request], daemon: Connection) -> None:
+    """Send requests again that were answered before; the agent does not see the second answers."""
     ours = {f"{OURS}/{number}": request.message for number, request in enumerate(requests)}
-    line.sendall(b"".join(json.dumps(message | {"id": id}).encode() + b"\n" for id, message in ours.items()))
+    daemon.sendall(
+        b"".join(json.dumps(message | {"id": id}).encode() + b"\n" for id, message in ours.items())
+    )
     received = b""
     while ours:
-        chunk = line.recv(CHUNK)
+        chunk = daemon.recv(CHUNK)
         if not chunk:
             raise ConnectionError("the daemon hung up")
         *lines, received = (received + chunk).split(b"\n")
@@ -207,13 +208,13 @@ def _repeat(requests: Iterable[Request], line: Connection) -> None:
 
 
 def _changed(uri: str) -> bytes:
-    """Nobody knows what happened while no daemon was there to tell."""
+    """The notification that a resource may have changed while no daemon was connected."""
     notice = {"jsonrpc": "2.0", "method": "notifications/resources/updated", "params": {"uri": uri}}
     return json.dumps(notice).encode() + b"\n"
 
 
 def _excuse(request: Request, text: str) -> bytes:
-    """An answer that the agent's model reads, where it is the model who asked."""
+    """An error that the agent's model reads, if the model made the request."""
     answer: dict[str, Any] = {"jsonrpc": "2.0", "id": request.message["id"]}
     if request.method == CALL:
         result: dict[str, Any] = {"content": [{"type": "text", "text": text}], "isError": True}

@@ -1,15 +1,12 @@
-"""daemon: the one resident process of a store. It keeps store, model and index warm and lets clients in."""
+"""daemon: the one resident process of a store. It keeps store, model and index loaded and serves clients."""
 
-import json
 import logging
 import os
 import secrets
 import signal
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -19,252 +16,235 @@ from anyio.abc import SocketStream, TaskGroup
 
 from lore.config import IGNORE_LIST, Config
 from lore.connecting import wire
-from lore.doors.clients import MANY_FILES, Clients
-from lore.doors.consolidation_run import language_models
-from lore.doors.consolidation_schedule import ConsolidationSchedule
-from lore.doors.door import Door, let_in
+from lore.doors.clients import Clients, raise_open_files_limit
+from lore.doors.daemon_status import MODE, StatusFile
 from lore.doors.endpoint import LOOPBACK, Endpoint
-from lore.doors.idle import go_idle
 from lore.doors.mcp_stream import FINISH_SECONDS
-from lore.doors.residence import Residence, residing
-from lore.doors.state import State
-from lore.doors.transcript_watcher import TranscriptWatcher
+from lore.doors.residence import Listener, Residence, accept_clients, residing
+from lore.doors.transcript_watcher import Transcripts, TranscriptWatcher
 from lore.engine import Lore
+from lore.engine.consolidation_run import language_models
+from lore.engine.schedule import Schedule
 from lore.environment import of_clients
 from lore.supervision import Service, async_failure_of, failure_of
-from lore.transcripts.sources import VARIABLES, chosen
+from lore.transcripts.sources import VARIABLES, selected
 from lore.version import VERSION
 
-WAIT_SECONDS = 20.0
-"""For the one before us to end."""
+PREDECESSOR_SECONDS = 20.0
+"""Longest time to wait for the previous daemon to end."""
 LAST_SECONDS = FINISH_SECONDS + 2
-"""After which a connection that does not end is cut."""
-LOOK_EVERY_SECONDS = 1.0
-LISTEN_EVERY_SECONDS = 2.0
-"""How often it is looked whether a consolidation is due."""
+"""Seconds after a stop until connections that have not ended are cut."""
+TICK_SECONDS = 1.0
+SCHEDULE_TICK_SECONDS = 2.0
+"""Shortest time between two looks at the schedule of consolidations."""
 SPARED = 50
-"""So many times as long as a look took passes before the next."""
-SHOWN = 20
-"""Of how many files that are passed over the status says the reason."""
-MORE = "more files"
-LONGEST = 300
+"""Wait this multiple of the last look's duration, so that looking takes less than 2 % of a core."""
+SHOWN_FILES = 20
+"""Files with troubles that the status names."""
+LONGEST_TROUBLE = 300
 """Characters of a path or a reason in the status."""
-CAN_DOZE = os.name == "posix"
-"""Elsewhere a process cannot become another program and stay the same."""
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGINT", "SIGHUP") if hasattr(signal, name))
 
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Handed:
-    """Descriptors that a dozing daemon hands to itself when it wakes: two locks, the socket, clients."""
+def run(config: Config, endpoint: Endpoint, *, on_demand: bool = False) -> None:
+    """Be the daemon of this endpoint until it is stopped; Unavailable if there is one already.
 
-    locks: tuple[int, int]
-    listener: int
-    clients: tuple[int, ...]
-
-    @classmethod
-    def of(cls, numbers: str) -> "Handed":
-        """From their numbers in this order, with commas."""
-        lock, serving, listener, *clients = map(int, numbers.split(","))
-        return cls((lock, serving), listener, tuple(clients))
-
-
-def run(config: Config, endpoint: Endpoint, handed: Handed | None = None) -> None:
-    """Be the daemon of this place until told to stop; Unavailable if there is one already."""
-    locks = handed.locks if handed else None
-    with residing(endpoint, config.database, WAIT_SECONDS, locks) as residence:
-        _open_many_files()
+    on_demand: a client started it and would start the next one, so it exits when nobody uses it.
+    """
+    with residing(endpoint, config.database, PREDECESSOR_SECONDS) as residence:
+        raise_open_files_limit()
         lore = wire(config, patient=False)
-        daemon = Daemon(lore, config, residence, handed)
         try:
             lore.background.start()
-            anyio.run(daemon.serve)
+            anyio.run(Daemon(lore, config, residence, on_demand).serve)
         finally:
             lore.close()
-        if daemon.kept is not None:
-            logger.info("nobody has asked for anything: dozing")
-            go_idle(endpoint, residence.locks, *daemon.kept)
         logger.info("ended")
 
 
-class Daemon:
-    """Serves whoever connects; ends when a signal or a client says so, after answering what has begun."""
+def serve_one(config: Config, client: int) -> None:
+    """Serve the client on the socket with this descriptor as a daemon does, without any file of a daemon."""
 
-    def __init__(self, lore: Lore, config: Config, residence: Residence, handed: Handed | None) -> None:
+    async def serve() -> None:
+        await Clients(lore, config, anyio.Event(), dict).serve(await SocketStream.from_socket(client))
+
+    lore = wire(config, patient=False)
+    try:
+        lore.background.start()
+        anyio.run(serve)
+    finally:
+        lore.close()
+
+
+class Daemon:
+    """Serves clients; ends when a signal or a client says so, after answering the requests that have
+    begun."""
+
+    def __init__(self, lore: Lore, config: Config, residence: Residence, on_demand: bool) -> None:
         self._lore = lore
         self._config = config
         self._residence = residence
-        self._endpoint = endpoint = residence.endpoint
-        self._handed = handed
-        self._about = ""
-        self.kept: tuple[int, str] | None = None
-        """The socket and what there is to say, if it is to doze after the end."""
-        self._state = State(endpoint.status)
+        self._endpoint = residence.endpoint
+        self._on_demand = on_demand
+        self._status = StatusFile(residence.endpoint.status)
         self._started_at = time.time()
-        wanted = chosen(config.ingest_sources)
-        ignore_list = config.data_dir / IGNORE_LIST
-        self._gathering = TranscriptWatcher(lore, wanted, Path.home(), of_clients(VARIABLES), ignore_list)
-        self._nights = ConsolidationSchedule(lore)
-        self._watcher = Service("reading transcripts")
+        transcripts = Transcripts(
+            sources=selected(config.ingest_sources),
+            home=Path.home(),
+            variables=of_clients(VARIABLES),
+            ignore_list=config.data_dir / IGNORE_LIST,
+        )
+        self._watcher = TranscriptWatcher(lore, transcripts)
+        self._schedule = Schedule(lore)
+        self._ingestion = Service("reading transcripts")
         self._consolidation = Service("consolidation")
-        self._looking = not config.ingest_paused
-        """Whether transcripts are being looked at, or were not yet."""
+        self._reading = not config.ingest_paused
+        """Whether transcripts are being read, or have not been read yet."""
 
     async def serve(self) -> None:
         stopping = anyio.Event()
-        fresh = self._handed is None and not self._endpoint.unix
-        token = secrets.token_urlsafe() if fresh else self._endpoint.token()
+        token = "" if self._endpoint.unix else secrets.token_urlsafe()
         self._clients = Clients(self._lore, self._config, stopping, self.describe, token)
         async with anyio.create_task_group() as chores:
             chores.start_soon(_stop_on_signal, stopping)
             chores.start_soon(self._supervised, Service("resting"), partial(self._rest, stopping))
-            chores.start_soon(self._supervised, self._watcher, self._gather)
+            chores.start_soon(self._supervised, self._ingestion, self._ingest)
             chores.start_soon(self._supervised, self._consolidation, self._consolidate)
-            self._state.begin()
-            chores.start_soon(self._supervised, Service("the status file"), self._tell_state)
+            self._status.write()
+            chores.start_soon(self._supervised, Service("the status file"), self._update_status)
             async with anyio.create_task_group() as connections:
                 await self._accept(connections, token, stopping)
                 logger.info("stopping: what has begun is finished")
-                self._nights.end()
+                self._schedule.end()
                 connections.cancel_scope.deadline = anyio.current_time() + LAST_SECONDS
-            self._gathering.end()
+            self._watcher.end()
             chores.cancel_scope.cancel()
 
     async def _accept(self, connections: TaskGroup, token: str, stopping: anyio.Event) -> None:
-        """Let clients in until it is time to stop; where the socket was removed, by a new one."""
-        for file in self._handed.clients if self._handed else ():
-            connections.start_soon(self._clients.serve, await SocketStream.from_socket(file))
-        handed = self._handed.listener if self._handed else None
+        """Accept clients until it is time to stop; where the socket was removed, on a new one."""
         while not stopping.is_set():
-            door = Door(self._endpoint, token, handed)
-            async with door.listening() as listener, anyio.create_task_group() as accepting:
-                accepting.start_soon(let_in, listener, self._clients.serve, connections)
-                logger.info("lore %s serves %s at %s", VERSION, self._lore.store.location, self._address)
-                await self._watch_files(door, stopping)
+            socket = Listener(self._endpoint, token)
+            async with socket.listening() as listener, anyio.create_task_group() as accepting:
+                accepting.start_soon(accept_clients, listener, self._clients.serve, connections)
+                location = self._lore.store.report().location
+                logger.info("lore %s serves %s at %s", VERSION, location, self._address)
+                await self._watch_files(socket, stopping)
                 accepting.cancel_scope.cancel()
-                if self._about:
-                    self.kept = door.kept(listener), self._about
-            handed = None
 
-    async def _watch_files(self, door: Door, stopping: anyio.Event) -> None:
-        """Until it is time to stop, or the door was removed. Other files that were removed are put back."""
-        keeping = Service("keeping the files of the daemon")
+    async def _watch_files(self, socket: Listener, stopping: anyio.Event) -> None:
+        """Put back files that were removed, until it is time to stop or the socket was removed."""
+        pid_file = Service("keeping the files of the daemon")
         while not stopping.is_set():
             if not self._residence.regain():
                 logger.warning(
                     "%s was removed, and another daemon begins: this one ends", self._endpoint.lock
                 )
                 stopping.set()
-            elif not door.in_place:
+            elif not socket.in_place:
                 logger.warning("the address of this daemon was removed: it is put back")
                 return
             elif (error := failure_of(self._residence.write_pid)) is not None:
-                keeping.failed(error)
-            with anyio.move_on_after(LOOK_EVERY_SECONDS):
+                pid_file.failed(error)
+            with anyio.move_on_after(TICK_SECONDS):
                 await stopping.wait()
 
     async def _supervised(self, service: Service, work: Callable[[], Awaitable[None]]) -> None:
-        """Begin the work again whenever it fails, after a pause; none of it ends the daemon."""
+        """Begin the work again whenever it fails, after a pause; no failure ends the daemon."""
         while (error := await async_failure_of(work)) is not None:
-            self._looking &= service is not self._watcher
+            self._reading &= service is not self._ingestion
             await anyio.sleep(service.failed(error))
 
-    async def _gather(self) -> None:
-        """Read on in the transcripts of agents, whenever they have written."""
+    async def _ingest(self) -> None:
+        """Read new lines of transcripts whenever agents write them."""
         if self._config.ingest_paused:
             return
-        async for _ in self._gathering.changes(self._config.ingest_poll_seconds):
-            self._looking = True
-            await self._read_on()
-            self._looking = False
-            self._watcher.works()
-
-    async def _read_on(self) -> None:
-        if changed := await anyio.to_thread.run_sync(self._gathering.changed):
-            with self._state.doing("ingesting"):
-                done = await anyio.to_thread.run_sync(self._gathering.read, changed)
-            if done.turns:
-                self._clients.used()
-                logger.info("read %d new turns, %d new sessions", done.turns, done.sessions)
+        async for _ in self._watcher.changes(self._config.ingest_poll_seconds):
+            self._reading = True
+            if changed := await anyio.to_thread.run_sync(self._watcher.changed):
+                with self._status.doing("ingesting"):
+                    done = await anyio.to_thread.run_sync(self._watcher.read, changed)
+                if done.turns:
+                    self._clients.used()
+                    logger.info("read %d new turns, %d new sessions", done.turns, done.sessions)
+            self._reading = False
+            self._ingestion.works()
 
     async def _consolidate(self) -> None:
-        """Digest what was read and put the trees in order, whenever that is due."""
-        while self._nights.wanted:
+        """Run what the schedule says is due."""
+        while self._schedule.enabled:
             began = anyio.current_time()
-            if await anyio.to_thread.run_sync(self._nights.due):
-                with self._state.doing("consolidating"):
-                    await anyio.to_thread.run_sync(self._nights.sleep)
+            if await anyio.to_thread.run_sync(self._schedule.due):
+                with self._status.doing("consolidating"):
+                    await anyio.to_thread.run_sync(self._schedule.run)
                 began = anyio.current_time()
             self._consolidation.works()
-            await anyio.sleep(max(LISTEN_EVERY_SECONDS, SPARED * (anyio.current_time() - began)))
+            await anyio.sleep(max(SCHEDULE_TICK_SECONDS, SPARED * (anyio.current_time() - began)))
 
-    async def _tell_state(self) -> None:
-        """Say in the status file how far the background is with a backlog, and what is in trouble."""
+    async def _update_status(self) -> None:
         while True:
-            if not os.path.exists(self._endpoint.status):
-                self._state.begin()
-            self._state.embeds(self._lore.background.embedding)
-            self._state.suffers(self._troubles())
-            await anyio.sleep(LOOK_EVERY_SECONDS)
+            self._status.update(self._lore.background.embedding, self._troubles())
+            await anyio.sleep(TICK_SECONDS)
 
     def _troubles(self) -> dict[str, str]:
-        """What does not work at present, and why: services of the daemon, then files that it passes over."""
-        services = (self._watcher, self._lore.background.service)
+        """Services that fail and files that are passed over, with the reasons."""
+        services = (self._ingestion, self._lore.background.service)
         failing = {service.name: service.trouble for service in services if service.trouble}
-        if trouble := self._consolidation.trouble or self._nights.trouble:
+        if trouble := self._consolidation.trouble or self._schedule.trouble:
             failing[self._consolidation.name] = trouble
-        files = sorted((dict(self._gathering.unseen) | dict(self._gathering.failed)).items())
-        more = {MORE: f"{len(files) - SHOWN:,}; the log has them"} if len(files) > SHOWN else {}
-        shown = failing | dict(files[:SHOWN]) | more
-        return {what[-LONGEST:]: why[:LONGEST] for what, why in shown.items()}
+        files = sorted((dict(self._watcher.unseen) | dict(self._watcher.failed)).items())
+        more = (
+            {"more files": f"{len(files) - SHOWN_FILES:,}; the log has them"}
+            if len(files) > SHOWN_FILES
+            else {}
+        )
+        troubles = failing | dict(files[:SHOWN_FILES]) | more
+        return {name[-LONGEST_TROUBLE:]: why[:LONGEST_TROUBLE] for name, why in troubles.items()}
 
     async def _rest(self, stopping: anyio.Event) -> None:
-        """When nobody has asked for anything for a while, doze, or at least give memory back."""
+        """When nobody has used the daemon for `idle_minutes`, exit, or at least free memory."""
         limit = self._config.idle_minutes * 60
         while True:
-            await anyio.sleep(max(limit - self._clients.idle_seconds, LOOK_EVERY_SECONDS))
+            await anyio.sleep(max(limit - self._clients.idle_seconds, TICK_SECONDS))
             if self._clients.idle_seconds < limit:
                 continue
             began = anyio.current_time()
-            if CAN_DOZE and not self._clients.listening and await anyio.to_thread.run_sync(self._tired):
-                about = await anyio.to_thread.run_sync(self.describe)
-                if self._looking or self._clients.idle_seconds < limit:
-                    continue
-                self._about = json.dumps({**about, "clients": []})
-                stopping.set()
-                return
-            if self._lore.sense.state == "ready" and not self._nights.at_work:
+            if self._on_demand and not self._clients.listening:
+                finished = await anyio.to_thread.run_sync(self._finished)
+                if finished and not self._reading and self._clients.idle_seconds >= limit:
+                    logger.info("nobody has used the daemon for %g minutes", self._config.idle_minutes)
+                    stopping.set()
+                    return
+            if self._lore.embeddings.state == "ready" and not (self._reading or self._schedule.running):
                 await anyio.to_thread.run_sync(self._lore.release)
                 logger.info("idle: the model and the index are released")
             await anyio.sleep(SPARED * (anyio.current_time() - began))
 
-    def _tired(self) -> bool:
-        """Whether nothing is left to do: what was said is read, embedded, digested as far as it can be."""
-        store, sense = self._lore.store, self._lore.sense
-        return not self._looking and not store.pending(sense.model) and not self._nights.keeps_awake()
+    def _finished(self) -> bool:
+        """Whether all transcripts are read, embedded, and digested as far as possible."""
+        return not self._reading and not self._lore.pending() and not self._schedule.needed_before_exit()
 
     def describe(self) -> Mapping[str, Any]:
-        """All that there is to know about this daemon."""
+        """The full status; see `daemon_status.KEYS`."""
         status = self._lore.status()
         return {
             "running": True,
-            "state": self._state.now,
-            "mode": self._state.mode,
+            "state": self._status.state,
+            "mode": MODE,
             "pid": os.getpid(),
             "version": VERSION,
             "started_at": self._started_at,
             "uptime_seconds": time.time() - self._started_at,
             "memories": status.counts.memories,
             "pending": status.pending,
-            "embedding": self._state.embedding,
+            "embedding": self._status.embedding,
             "staged_turns": status.staged_turns,
             "last_consolidation_at": status.last_run["began_at"] if status.last_run else None,
             "store": status.location,
             "socket": self._address,
             "http": None,
-            "model": self._lore.sense.state,
+            "model": self._lore.embeddings.state,
             "language_model": language_models(self._lore),
             "troubles": self._troubles(),
             "clients": self._clients.summaries(),
@@ -272,16 +252,11 @@ class Daemon:
 
     @property
     def _address(self) -> str:
-        return self._endpoint.socket if self._endpoint.unix else f"{LOOPBACK}:{self._endpoint.door()[0]}"
-
-
-def _open_many_files() -> None:
-    """Each client is one; systems allow a process few of them until it asks for more."""
-    if os.name == "posix":
-        resource = import_module("resource")
-        allowed, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-        wanted = MANY_FILES if most == resource.RLIM_INFINITY else min(most, MANY_FILES)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (max(allowed, wanted), most))
+        return (
+            self._endpoint.socket
+            if self._endpoint.unix
+            else f"{LOOPBACK}:{self._endpoint.port_and_token()[0]}"
+        )
 
 
 async def _stop_on_signal(stopping: anyio.Event) -> None:

@@ -1,4 +1,4 @@
-"""early: answer what clients ask before their first call, while no daemon runs that could.
+"""early: answer the requests that clients make before their first call, while no daemon runs.
 
 `early.json` holds the answers of the daemon, word for word; `python -m scripts.record_early` writes it.
 """
@@ -31,8 +31,8 @@ class Early:
             recorded = json.load(file)
         self.trouble = ""
         self._versions = recorded["versions"]
-        named = fields.get("LORE_SURFACES") or _written(folder) or recorded["default"]
-        names = _chosen(named, recorded["surfaces"])
+        value = fields.get("LORE_SURFACES") or _surfaces_setting(folder) or recorded["default"]
+        names = _surface_names(value, recorded["surfaces"])
         surfaces = [recorded["surfaces"][name] for name in names or [recorded["default"]]]
         self._instructions = surfaces[0]["instructions"]
         if len(names) > 1:
@@ -41,12 +41,12 @@ class Early:
         self._resources = [resource for one in surfaces for resource in one["resources"]]
         self._bodies = recorded["answers"]["with resources" if self._resources else "without resources"]
 
-    def answer(self, message: dict[str, Any], greeted: bool) -> bytes | None:
+    def answer(self, message: dict[str, Any], initialized: bool) -> bytes | None:
         """The line that answers a request; None if only the daemon can answer it.
 
-        greeted: `initialize` was answered.
+        initialized: `initialize` was answered.
         """
-        era = self._era(message, greeted) if _plain(message) else None
+        era = self._era(message, initialized) if _is_plain(message) else None
         body = self._bodies[era].get(message["method"]) if era else None
         if era is None or body is None:
             return None
@@ -55,66 +55,66 @@ class Early:
         answer = {"jsonrpc": "2.0", "id": message["id"], **body}
         return json.dumps(answer, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
-    def _era(self, message: dict[str, Any], greeted: bool) -> str | None:
+    def _era(self, message: dict[str, Any], initialized: bool) -> str | None:
         """The era of a request, by the rules of the SDK; None where the daemon may refuse it."""
         parameters = message.get("params", {})
         meta = parameters.get("_meta", {})
         if META_VERSION in meta:
-            served = not greeted and meta[META_VERSION] in self._versions[STATELESS]
+            served = not initialized and meta[META_VERSION] in self._versions[STATELESS]
             return STATELESS if served and isinstance(meta.get(META_CAPABILITIES), dict) else None
         if message["method"] == "initialize":
-            return HANDSHAKE if not greeted and _introduced(parameters) else None
-        return HANDSHAKE if greeted else None
+            return HANDSHAKE if not initialized and _is_complete(parameters) else None
+        return HANDSHAKE if initialized else None
 
     def _filled(self, result: dict[str, Any], message: dict[str, Any], era: str) -> dict[str, Any]:
         """A recorded result with the parts that depend on the client; the order of the keys is kept."""
         versions = self._versions[HANDSHAKE]
-        wanted = message.get("params", {}).get("protocolVersion")
+        version = message.get("params", {}).get("protocolVersion")
         instructions = TROUBLED.format(trouble=self.trouble.removesuffix(".")) if self.trouble else ""
         parts = {
             "instructions": instructions or self._instructions,
-            "protocolVersion": wanted if wanted in versions else versions[-1],
+            "protocolVersion": version if version in versions else versions[-1],
             "resources": self._resources,
             "tools": self._tools[era],
         }
         return {key: parts.get(key, value) for key, value in result.items()}
 
 
-def _written(folder: str) -> str:
-    """The surfaces in the settings file; empty if it names none. The daemon says what is wrong with it."""
+def _surfaces_setting(folder: str) -> str:
+    """The surfaces in the settings file; empty if it names none. The daemon reports a broken file."""
     path = os.path.join(folder, SETTINGS)
     if not os.path.exists(path):
         return ""
     toml = import_module("tomllib")
     try:
         with open(path, "rb") as file:
-            named = toml.load(file).get("surfaces")
+            value = toml.load(file).get("surfaces")
     except (OSError, ValueError):
         return ""
-    return named if isinstance(named, str) else ""
+    return value if isinstance(value, str) else ""
 
 
-def _chosen(named: str, known: dict[str, Any]) -> list[str]:
+def _surface_names(value: str, surfaces: dict[str, Any]) -> list[str]:
     """The names in order; none where the daemon will refuse them."""
-    names = list(dict.fromkeys(name.strip() for name in named.split(",") if name.strip()))
+    names = list(dict.fromkeys(name.strip() for name in value.split(",") if name.strip()))
     if names == [ALL]:
-        return [name for name, surface in known.items() if not surface["alone"]]
-    if any(name not in known for name in names):
+        return [name for name, surface in surfaces.items() if not surface["alone"]]
+    if any(name not in surfaces for name in names):
         return []
-    calls = [call for name in names for call in known[name]["calls"]]
+    calls = [call for name in names for call in surfaces[name]["calls"]]
     return names if len(set(calls)) == len(calls) else []
 
 
-def _plain(message: dict[str, Any]) -> bool:
-    """Whether the envelope is beyond doubt; the daemon judges all others."""
+def _is_plain(message: dict[str, Any]) -> bool:
+    """Whether the message is valid beyond doubt; the daemon judges all others."""
     id, parameters = message["id"], message.get("params", {})
-    named = type(id) is int or (isinstance(id, str) and id.isascii())
-    whole = isinstance(parameters, dict) and isinstance(parameters.get("_meta", {}), dict)
-    return message.get("jsonrpc") == "2.0" and named and whole
+    valid_id = type(id) is int or (isinstance(id, str) and id.isascii())
+    valid_parameters = isinstance(parameters, dict) and isinstance(parameters.get("_meta", {}), dict)
+    return message.get("jsonrpc") == "2.0" and valid_id and valid_parameters
 
 
-def _introduced(parameters: dict[str, Any]) -> bool:
-    """Whether `initialize` has all that it must have."""
+def _is_complete(parameters: dict[str, Any]) -> bool:
+    """Whether `initialize` has all required parameters."""
     client = parameters.get("clientInfo")
     return (
         isinstance(parameters.get("protocolVersion"), str)

@@ -4,17 +4,17 @@ import _socket  # the C half: the module around it takes as long to load as all 
 import os
 from importlib import import_module
 
-from lore.doors import handshake
-from lore.doors.handshake import END, LONGEST
+from lore.doors import protocol
+from lore.doors.protocol import END, LONGEST_MESSAGE
 
 HOME = "~/.lore"
 LONGEST_SOCKET_NAME = 100
-"""In bytes; what the systems allow is 104 to 108. Where it does not fit, a port takes its place."""
+"""Bytes of a socket's path; systems allow 104 to 108. A longer one is replaced by a port."""
 
 PATIENCE_SECONDS = 30.0
 """Longest time for a daemon to answer a handshake."""
-GLANCE_SECONDS = 2.0
-"""After which whoever waits for a daemon looks whether its process was stopped, again and again."""
+POLL_SECONDS = 2.0
+"""Seconds between two checks whether the process of a daemon that does not answer was stopped."""
 STOPPED = "T"
 """The state of a process that a signal has stopped, as `ps` and /proc name it."""
 RESTART = "`lore daemon restart` puts another in its place"
@@ -22,17 +22,18 @@ LOOPBACK = "127.0.0.1"
 LARGEST_PORT = 65_535
 
 Connection = _socket.socket
-MSG_PEEK = _socket.MSG_PEEK
+Reply = tuple[Connection, str, dict[str, str]]
+"""A connection, and the word and the fields with which the daemon answered the handshake."""
 
 
 class Hung(ConnectionError):
-    """The daemon is there, and does not answer."""
+    """The daemon runs and does not answer."""
 
 
 class Endpoint:
-    """The folder of a daemon: the data folder, or one beside a database that was named by itself.
+    """The folder of a daemon: the data folder, or a folder beside a database that was named explicitly.
 
-    flags: how a command is told to use this place. data_dir: the data folder, in any case.
+    flags: the arguments that make a command use this endpoint. data_dir: the data folder, in any case.
     """
 
     def __init__(
@@ -58,9 +59,9 @@ class Endpoint:
         return hasattr(_socket, "AF_UNIX") and len(os.fsencode(self.socket)) <= LONGEST_SOCKET_NAME
 
     def clear(self) -> None:
-        """Away with all that tells of a daemon once it has ended: the process may be anybody's by then.
+        """Remove all files of a daemon that has ended; its pid may belong to another process by then.
 
-        The process's own file goes last: where it is gone, the rest is.
+        The pid file goes last: where it is gone, the others are.
         """
         for path in (self.socket, self.port, self.status, self.pid):
             try:
@@ -68,79 +69,79 @@ class Endpoint:
             except FileNotFoundError:
                 continue
 
-    def dial(self, want: str, fields: dict[str, str]) -> tuple[Connection, str, dict[str, str]]:
-        """The line to the daemon, and the word and fields of its answer; OSError if none answers."""
-        line, token = self._line()
+    def dial(self, request: str, fields: dict[str, str]) -> Reply:
+        """Connect to the daemon and send the handshake; OSError if none answers."""
+        connection, token = self._connect()
+        return self.greet(connection, request, fields | token)
+
+    def greet(self, connection: Connection, request: str, fields: dict[str, str]) -> Reply:
+        """Send the handshake and wait for the reply; OSError if none comes, with the connection closed."""
         try:
-            line.sendall(handshake.encode(want, fields | token))
-            word, told = handshake.decode(self._answer(line))
-            line.settimeout(None)
+            connection.sendall(protocol.encode(request, fields))
+            word, reply = protocol.decode(self._receive(connection))
+            connection.settimeout(None)
         except ValueError as error:
-            line.close()
+            connection.close()
             raise ConnectionError(str(error)) from error
         except TimeoutError as error:
-            line.close()
+            connection.close()
             raise Hung(f"Lore's daemon does not answer; {RESTART}") from error
         except OSError:
-            line.close()
+            connection.close()
             raise
-        return line, word, told
+        return connection, word, reply
 
     def hung(self) -> str:
         """The reason why the daemon cannot answer, if its process was stopped; empty otherwise."""
         try:
             with open(self.pid) as file:
                 pid = int(file.read())
-            if _state_of(pid) != STOPPED:
+            if _process_state(pid) != STOPPED:
                 return ""
         except (OSError, ValueError):
             return ""
         return f"Lore's daemon (PID {pid}) was stopped by a signal; {RESTART}"
 
-    def _answer(self, line: Connection) -> bytes:
-        """One message: the daemon says no more than that before it is asked. TimeoutError, or Hung."""
+    def _receive(self, connection: Connection) -> bytes:
+        """One message; the daemon sends no more before it gets a request. TimeoutError, or Hung."""
         message = b""
-        line.settimeout(GLANCE_SECONDS)
-        glances = 0
+        connection.settimeout(POLL_SECONDS)
+        polls = 0
         while not message.endswith(END):
             try:
-                chunk = line.recv(LONGEST)
+                chunk = connection.recv(LONGEST_MESSAGE)
             except TimeoutError:
-                glances += 1
+                polls += 1
                 if why := self.hung():
                     raise Hung(why) from None
-                if glances * GLANCE_SECONDS >= PATIENCE_SECONDS:
+                if polls * POLL_SECONDS >= PATIENCE_SECONDS:
                     raise
                 continue
-            if not chunk or len(message) > LONGEST:
+            if not chunk or len(message) > LONGEST_MESSAGE:
                 raise ConnectionError("the daemon hung up")
             message += chunk
         return message
 
-    def _line(self) -> tuple[Connection, dict[str, str]]:
-        """Connected, and what proves that we may: the socket opens, or the port's file can be read."""
+    def _connect(self) -> tuple[Connection, dict[str, str]]:
+        """A connection, and the token that proves that this user may use a port."""
         address: str | tuple[str, int]
         if self.unix:
-            line, address, token = Connection(_socket.AF_UNIX), self.socket, {}
+            connection, address, token = Connection(_socket.AF_UNIX), self.socket, {}
         else:
-            port, secret = self.door()
-            line, address, token = Connection(_socket.AF_INET), (LOOPBACK, port), {"token": secret}
-        line.settimeout(PATIENCE_SECONDS)
+            port, secret = self.port_and_token()
+            connection, address, token = Connection(_socket.AF_INET), (LOOPBACK, port), {"token": secret}
+        connection.settimeout(PATIENCE_SECONDS)
         try:
-            line.connect(address)
+            connection.connect(address)
         except OSError as error:
-            line.close()
-            if why := self.hung():  # so many wait for it already that nobody else can
+            connection.close()
+            if why := self.hung():  # its queue of clients is full
                 raise Hung(why) from error
             raise
-        return line, token
+        return connection, token
 
-    def token(self) -> str:
-        """The token that a client must send; none where file permissions protect the socket."""
-        return "" if self.unix else self.door()[1]
-
-    def door(self) -> tuple[int, str]:
-        """The port, and what a client must know."""
+    def port_and_token(self) -> tuple[int, str]:
+        """The port, and the token that a client must send."""
         with open(self.port) as file:
             port, _, secret = file.read().strip().partition(" ")
         if not port.isdecimal() or int(port) > LARGEST_PORT:
@@ -149,14 +150,14 @@ class Endpoint:
 
 
 def socket_pair() -> tuple[Connection, Connection]:
-    """Two connected sockets; the bare C module has them everywhere but on Windows."""
+    """Two connected sockets; the C module has the function everywhere but on Windows."""
     if hasattr(_socket, "socketpair"):
         return _socket.socketpair()
     pair: tuple[Connection, Connection] = import_module("socket").socketpair()
     return pair
 
 
-def _state_of(pid: int) -> str:
+def _process_state(pid: int) -> str:
     """The letter of a process's state."""
     if os.path.isdir("/proc/self"):
         with open(f"/proc/{pid}/stat", "rb") as file:
@@ -164,8 +165,8 @@ def _state_of(pid: int) -> str:
     if os.name != "posix":
         return ""
     subprocess = import_module("subprocess")
-    told = subprocess.run(["ps", "-o", "state=", "-p", str(pid)], capture_output=True, text=True)
-    return str(told.stdout).strip()[:1]
+    done = subprocess.run(["ps", "-o", "state=", "-p", str(pid)], capture_output=True, text=True)
+    return str(done.stdout).strip()[:1]
 
 
 def _absolute(path: str) -> str:

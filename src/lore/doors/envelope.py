@@ -4,14 +4,12 @@ import json
 import re
 from typing import Any
 
-from lore.doors.framing import LONGEST_LINE, Cut
+from lore.doors.protocol import EXCERPT, LONGEST_LINE, Cut
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
 DEEPEST = 100
 """Levels of lists and objects in one message, itself included."""
-EXCERPT = 512
-"""Bytes at either end of a broken line in which its id is looked for."""
 SHOWN = 40
 """Characters of a wrong value in a message."""
 

@@ -47,7 +47,7 @@ INSTALL = """
     {command}
 """
 INSTALLERS = {"uv": "uv tool install .", "pipx": "pipx install ."}
-"""Program -> its command that installs Lore for one user; the first program that is there is proposed."""
+"""Program -> its command that installs Lore for one user; the first installed program is proposed."""
 
 
 def guide(status: Status) -> str:
@@ -80,10 +80,11 @@ def _guide(status: Status, own: str, data: str, flags: list[str]) -> str:
 
 
 def _installer() -> str:
-    """The command that puts Lore on the path, with a program that is there; else where to get one."""
-    there = [command for program, command in INSTALLERS.items() if shutil.which(program)]
+    """The command that puts Lore on the path with an installed program; else the addresses of such
+    programs."""
+    installed = [command for program, command in INSTALLERS.items() if shutil.which(program)]
     either = " or ".join(INSTALLERS.values())
-    return there[0] if there else f"{either}   (https://docs.astral.sh/uv, https://pipx.pypa.io)"
+    return installed[0] if installed else f"{either}   (https://docs.astral.sh/uv, https://pipx.pypa.io)"
 
 
 def _json(document: object) -> str:
@@ -91,7 +92,7 @@ def _json(document: object) -> str:
 
 
 def _command(name: str, module: str) -> list[str]:
-    """How a command of this very Lore is called from anywhere."""
+    """The command line of a program of this installation, valid in any folder."""
     started = Path(sys.argv[0]).absolute()
     beside = started.with_name(name + started.suffix)
     if started.stem == "lore" and beside.is_file():
@@ -102,5 +103,5 @@ def _command(name: str, module: str) -> list[str]:
 
 
 def _place(location: str) -> list[str]:
-    """A store that is not where Lore looks by itself has to be named."""
+    """The flags that name a store outside the default location."""
     return [] if Path(location) == Config().database.expanduser() else ["--db", location]

@@ -1,6 +1,6 @@
-"""logbook: what a daemon has to say, in files that do not grow without end.
+"""logbook: the log of a daemon, in files of limited size.
 
-An event is a line: its time, its level, its message. What does not fit on one line follows, indented.
+An event is a line with its time, level and message; further lines of the message are indented.
 """
 
 import logging
@@ -15,13 +15,13 @@ from typing_extensions import override
 LARGEST_BYTES = 1_000_000
 FILES = 3
 TALKATIVE = ("mcp",)
-"""Those who would tell of every request."""
-PAST_THE_LOGGERS = (1, 2)
-"""Where libraries and tracebacks write."""
+"""Loggers that would report every request."""
+STANDARD_STREAMS = (1, 2)
+"""Descriptors to which libraries and tracebacks write."""
 
 
 class Logbook(RotatingFileHandler):
-    """The last megabytes, for their owner alone. everything: also what is written past the loggers."""
+    """The log files, for their owner only. everything: with all that is written to stdout and stderr."""
 
     def __init__(self, path: str, *, everything: bool) -> None:
         self._everything = everything
@@ -32,13 +32,13 @@ class Logbook(RotatingFileHandler):
     def _open(self) -> TextIOWrapper:
         file = os.open(self.baseFilename, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         if self._everything:
-            for stream in PAST_THE_LOGGERS:
+            for stream in STANDARD_STREAMS:
                 os.dup2(file, stream)
         return open(file, "a", encoding="utf-8", errors="backslashreplace")
 
     @override
     def shouldRollover(self, record: logging.LogRecord) -> int:
-        """A file that was moved or removed is nobody's any more: go on in a new one."""
+        """Begin a new file if the current one was moved or removed."""
         if self.stream is not None and not _is_at(self.baseFilename, self.stream):
             self.stream.close()
             self.stream = self._open()
@@ -46,7 +46,7 @@ class Logbook(RotatingFileHandler):
 
 
 class Dated(logging.Formatter):
-    """For a file that is read days later."""
+    """With date and time, for the file."""
 
     @override
     def format(self, record: logging.LogRecord) -> str:
@@ -55,7 +55,7 @@ class Dated(logging.Formatter):
 
 
 class Timed(logging.Formatter):
-    """For a person who looks on."""
+    """With the time only, for a terminal."""
 
     @override
     def format(self, record: logging.LogRecord) -> str:
@@ -64,7 +64,7 @@ class Timed(logging.Formatter):
 
 
 def keep_log(path: str, *, quietly: bool) -> None:
-    """Write down what happens from now on. quietly: there only, and all of it; otherwise also to stderr."""
+    """Log into this file from now on. quietly: with stdout and stderr; otherwise log to stderr as well."""
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
     root = logging.getLogger()
     root.setLevel(logging.INFO)

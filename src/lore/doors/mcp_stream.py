@@ -1,11 +1,15 @@
-"""mcp_stream: MCP over a line of bytes. What has begun is answered before the end, whichever side ends it."""
+"""mcp_stream: MCP over a stream of bytes. Requests that have begun are answered before the end of the
+stream."""
 
 import json
 import logging
+import math
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
+from typing import TypeVar
 
 import anyio
+import anyio.to_thread
 from anyio.abc import ByteStream
 from mcp.server import Server
 from mcp.shared.message import SessionMessage
@@ -19,24 +23,51 @@ from mcp_types import (
 )
 from pydantic import ValidationError
 
-from lore.doors import handshake
+from lore.doors import protocol
 from lore.doors.envelope import Refused, read
-from lore.doors.framing import LONGEST_LINE, Lines
+from lore.doors.protocol import LONGEST_LINE, Lines
 
 FINISH_SECONDS = 10.0
-"""How long what has begun may take when the end has come."""
+"""Longest time for requests that have begun when the stream ends."""
 ENDLESS = "subscriptions/listen"
-"""The request that is answered when it ends: nothing to wait for."""
+"""A request that is answered only when the client ends it, so nobody waits for it."""
 LISTENING = (ENDLESS, "resources/subscribe")
 logger = logging.getLogger(__name__)
 
 GONE = (anyio.BrokenResourceError, anyio.ClosedResourceError, anyio.EndOfStream)
 
+T = TypeVar("T")
+
+
+class Late(Exception):
+    """Work did not end in time. begun: whether it had begun."""
+
+    def __init__(self, begun: bool) -> None:
+        super().__init__("late")
+        self.begun = begun
+
+
+async def within(seconds: float, turns: anyio.CapacityLimiter, work: Callable[[], T]) -> T:
+    """The result of `work` in a thread, once `turns` lets it begin; Late after `seconds` (0: no limit).
+
+    The thread goes on after that, and a client that goes does not interrupt work that has begun.
+    """
+    end = anyio.current_time() + seconds if seconds else math.inf
+    with anyio.CancelScope(deadline=end) as waiting:
+        async with turns:
+            waiting.deadline = math.inf
+            with anyio.CancelScope(shield=True, deadline=end):
+                return await anyio.to_thread.run_sync(
+                    work, abandon_on_cancel=True, limiter=anyio.CapacityLimiter(1)
+                )
+            raise Late(begun=True)
+    raise Late(begun=False)
+
 
 async def lines(stream: ByteStream, data: bytes = b"") -> AsyncIterator[bytes]:
-    """The lines of a stream, as long as it lasts; a line that is too long comes as a `Cut`.
+    """The lines of a stream until it ends; a line that is too long comes as a `Cut`.
 
-    data: the bytes that were received already. Empty lines are left out, and a last one without an end.
+    data: bytes that were received before. Empty lines are left out, and a last one without an end.
     """
     split = Lines(LONGEST_LINE)
     while True:
@@ -51,18 +82,18 @@ async def lines(stream: ByteStream, data: bytes = b"") -> AsyncIterator[bytes]:
 
 
 class McpStream:
-    """One connection of one client to one server; ends with the client, or in peace when it is told to."""
+    """One connection of one client to one server."""
 
-    def __init__(self, stream: ByteStream, read: bytes = b"") -> None:
-        """read: what has come already."""
+    def __init__(self, stream: ByteStream, data: bytes = b"") -> None:
+        """data: bytes that were received before."""
         self._stream = stream
-        self._read = read
+        self._data = data
         self._open: set[str | int] = set()
         self._settled = anyio.Event()
         self._sending = anyio.Lock()
 
     async def run(self, server: Server, stopping: anyio.Event) -> None:
-        """Until the client goes or `stopping` is set."""
+        """Serve until the client goes or `stopping` is set."""
         inward, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
         outgoing, outward = anyio.create_memory_object_stream[SessionMessage](0)
 
@@ -70,7 +101,7 @@ class McpStream:
             async with inward:
                 async with anyio.create_task_group() as until:
                     until.start_soon(cancel_when, stopping, until.cancel_scope)
-                    async for line in lines(self._stream, self._read):
+                    async for line in lines(self._stream, self._data):
                         with anyio.CancelScope(shield=True):
                             if message := await self._message(line):
                                 await self._take_on(message)
@@ -90,32 +121,32 @@ class McpStream:
             await server.run(incoming, outgoing, server.create_initialization_options())
 
     async def _message(self, line: bytes) -> SessionMessage | None:
-        """The message in a line; None if it is none, which is answered unless it is no request either."""
+        """The message in a line; None if the line is not valid. An invalid request is answered."""
         try:
             message = jsonrpc_message_adapter.validate_python(read(line), by_name=False)
         except Refused as refused:
             await self.send(refused.answer)
             return None
         except ValidationError as error:
-            logger.info("a wrong notification or answer: %s", error)
+            logger.info("an invalid notification or answer: %s", error)
             return None
-        self.hear(message)
+        self.received(message)
         if isinstance(message, JSONRPCNotification) and message.method == "notifications/cancelled":
             self._close((message.params or {}).get("requestId"))
         return SessionMessage(message)
 
     async def _take_on(self, message: SessionMessage) -> None:
-        """From now on we owe an answer."""
+        """Note that the client waits for an answer."""
         if isinstance(message.message, JSONRPCRequest):
             if message.message.method != ENDLESS:
                 self._open.add(message.message.id)
             await self.begin(message.message.id)
 
-    def hear(self, message: JSONRPCMessage) -> None:
-        """A message has come."""
+    def received(self, message: JSONRPCMessage) -> None:
+        """Called for each message."""
 
     async def begin(self, id: str | int) -> None:
-        """A request is about to be touched."""
+        """Called before work on a request begins."""
 
     async def _say(self, message: JSONRPCMessage) -> None:
         await self.send(message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
@@ -123,7 +154,7 @@ class McpStream:
             self._close(message.id)
 
     async def send(self, data: bytes) -> None:
-        """A client that has gone does not keep the others from being answered."""
+        """Send to the client, if it is still there."""
         with suppress(*GONE):
             async with self._sending:
                 await self._stream.send(data)
@@ -141,17 +172,17 @@ class McpStream:
 
 
 class RelayedMcpStream(McpStream):
-    """With a relay at the other end, which wants to know what has begun. on_message: called for each."""
+    """The stream of a relay, which is told which requests have begun."""
 
-    def __init__(self, stream: ByteStream, read: bytes, on_message: Callable[[JSONRPCMessage], None]) -> None:
-        super().__init__(stream, read)
+    def __init__(self, stream: ByteStream, data: bytes, on_message: Callable[[JSONRPCMessage], None]) -> None:
+        super().__init__(stream, data)
         self._on_message = on_message
 
-    def hear(self, message: JSONRPCMessage) -> None:
+    def received(self, message: JSONRPCMessage) -> None:
         self._on_message(message)
 
     async def begin(self, id: str | int) -> None:
-        await self.send(handshake.encode("begun", {"id": json.dumps(id)}))
+        await self.send(protocol.encode("begun", {"id": json.dumps(id)}))
 
 
 async def cancel_when(event: anyio.Event, scope: anyio.CancelScope) -> None:

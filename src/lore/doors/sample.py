@@ -21,7 +21,7 @@ paused = true
 
 
 def sample_folder(data_dir: Path) -> Path:
-    """The sample's own data folder, below the user's, with settings of its own; made if it is not there."""
+    """The sample's data folder, below the user's, with settings of its own; created if it does not exist."""
     folder = data_dir / FOLDER
     try:
         for one in (data_dir, folder):
@@ -35,7 +35,7 @@ def sample_folder(data_dir: Path) -> Path:
 
 
 def load_sample(lore: Lore) -> int:
-    """How many memories were kept: none if there is, or ever was, anything."""
+    """Store the sample in an empty store; the number of memories, 0 if the store was ever used."""
     counts = lore.status().counts
     if counts.memories or counts.forgotten or counts.superseded:
         return 0
@@ -43,7 +43,7 @@ def load_sample(lore: Lore) -> int:
     ids: dict[str, str] = {}
     for level in _levels(story["trees"]):
         kept = lore.remember_all([_draft(item, ids.get(item.get("parent", ""))) for item in level])
-        ids |= {item["title"]: memory.id for item, memory in zip(level, kept, strict=True)}
+        ids |= {item["title"]: one.memory.id for item, one in zip(level, kept, strict=True)}
     lore.link([Tie(source=ids[a], target=ids[b], weight=0.7, reason=why) for a, b, why in story["links"]])
     return len(ids)
 

@@ -23,46 +23,45 @@ from mcp_types import (
 )
 from mcp_types import Resource as OfferedResource
 
-from lore.doors.deadline import Late, within
+from lore.doors.mcp_stream import Late, within
 from lore.engine import Lore
 from lore.errors import LoreError
-from lore.surfaces.base import Resource
-from lore.surfaces.zod import unknown_resource
+from lore.surfaces.surface import Resource, unknown_resource
 from lore.text import preview
 
 READING = 2
-"""Resources that are read at a time for one client."""
+"""Resources of one client that are read at a time."""
 
 
 class Audience:
-    """The watchers of all servers on one store: what one client changes, the others are told."""
+    """The subscriptions of all clients of one store: a change by one client notifies the others."""
 
     def __init__(self) -> None:
         self._present: set[Subscriptions] = set()
 
-    def join(self, watching: "Subscriptions") -> None:
-        self._present.add(watching)
+    def join(self, subscriptions: "Subscriptions") -> None:
+        self._present.add(subscriptions)
 
-    def leave(self, watching: "Subscriptions") -> None:
-        self._present.discard(watching)
+    def leave(self, subscriptions: "Subscriptions") -> None:
+        self._present.discard(subscriptions)
 
     def __bool__(self) -> bool:
         return bool(self._present)
 
-    async def tell(self) -> None:
-        """Something has changed."""
-        for watching in list(self._present):
-            await watching.tell()
+    async def notify(self) -> None:
+        """Notify all subscribers that the store has changed."""
+        for subscriptions in list(self._present):
+            await subscriptions.notify()
 
 
 class Subscriptions:
-    """The resources of one server and who watches them.
+    """The resources of one server and their subscribers.
 
     Old clients subscribe by connection, new ones listen on a stream of their own.
     """
 
     def __init__(self, lore: Lore, resources: Mapping[str, Resource], request_seconds: float) -> None:
-        """request_seconds: limit of one reading; 0: none."""
+        """request_seconds: longest time to read a resource; 0: no limit."""
         self._lore = lore
         self._request_seconds = request_seconds
         self._turns = anyio.CapacityLimiter(READING)
@@ -79,13 +78,13 @@ class Subscriptions:
     async def list_templates(
         self, context: ServerRequestContext, params: PaginatedRequestParams | None
     ) -> ListResourceTemplatesResult:
-        """None: clients that ask for resources ask for these as well."""
+        """Empty: clients that list resources list templates as well."""
         return ListResourceTemplatesResult(resource_templates=[])
 
     async def read(
         self, context: ServerRequestContext, params: ReadResourceRequestParams
     ) -> ReadResourceResult:
-        resource = self._known(str(params.uri))
+        resource = self._resource(str(params.uri))
         try:
             text = await within(self._request_seconds, self._turns, partial(resource.read, self._lore))
         except LoreError as error:
@@ -99,34 +98,34 @@ class Subscriptions:
         return ReadResourceResult(contents=[content])
 
     async def subscribe(self, context: ServerRequestContext, params: SubscribeRequestParams) -> EmptyResult:
-        self._sessions[_watcher(self._known(str(params.uri)).uri, context)] = context.session
+        self._sessions[_subscriber(self._resource(str(params.uri)).uri, context)] = context.session
         return EmptyResult()
 
     async def unsubscribe(
         self, context: ServerRequestContext, params: UnsubscribeRequestParams
     ) -> EmptyResult:
-        self._sessions.pop(_watcher(str(params.uri), context), None)
+        self._sessions.pop(_subscriber(str(params.uri), context), None)
         return EmptyResult()
 
-    async def tell(self) -> None:
-        """All have changed; a connection that is gone is forgotten."""
+    async def notify(self) -> None:
+        """Send that all resources have changed; connections that have gone are removed."""
         for uri in self._resources:
             await self._bus.publish(ResourceUpdated(uri))
-            for watcher, session in list(self._sessions.items()):
-                if watcher[0] == uri:
+            for subscriber, session in list(self._sessions.items()):
+                if subscriber[0] == uri:
                     try:
                         await session.send_resource_updated(uri)
                     except (anyio.ClosedResourceError, anyio.BrokenResourceError):
-                        self._sessions.pop(watcher, None)
+                        self._sessions.pop(subscriber, None)
 
-    def _known(self, uri: str) -> Resource:
+    def _resource(self, uri: str) -> Resource:
         if uri not in self._resources:
             raise MCPError(INVALID_PARAMS, unknown_resource(preview(uri, 200)))
         return self._resources[uri]
 
 
-def _watcher(uri: str, context: ServerRequestContext) -> tuple[str, int]:
-    """A session lives for one request; what the client told at the start lives as long as the connection."""
+def _subscriber(uri: str, context: ServerRequestContext) -> tuple[str, int]:
+    """A session object lives for one request; the client's parameters live as long as the connection."""
     return uri, id(context.session.client_params)
 
 

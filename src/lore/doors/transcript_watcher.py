@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,30 +14,30 @@ from lore.engine import Lore
 from lore.engine.ingest import Ingested
 from lore.errors import LoreError
 from lore.supervision import failure_of, pause_after, reason
-from lore.transcripts.finding import printable
-from lore.transcripts.ignoring import Ignoring, ignoring
-from lore.transcripts.sources import Look, Source
+from lore.transcripts import ignore_rules
+from lore.transcripts.sources import Signature, Source
+from lore.transcripts.untrusted_files import printable
 
 SETTLE_MILLISECONDS = 300
-"""How long a file has to be quiet before it is looked at, so that a burst of lines is read at once."""
+"""Milliseconds for which a file must be quiet before it is read, so that a burst of lines is read at once."""
 TICK_MILLISECONDS = 500
-"""How often the folders are looked for: one that a client makes later is watched and read within a second.
-After one tick without a change another look is taken: a watch does not tell what was before it began."""
+"""Milliseconds between two looks for folders: one that a client creates later is watched within a second.
+The first tick without a change is a look, too: a watch does not report changes before it began."""
 REST = 2
-"""So many times as long as a reading took passes before the next, for a database is never read for free."""
+"""Wait this multiple of the last reading's duration: reading a database always costs something."""
 LONGEST_REST_SECONDS = 10.0
 RETRY_SECONDS = 30.0
-"""After which a file that could not be read is tried again although it is as it was: not at once, for to
-try may itself be seen as a change. It doubles with each further failure."""
+"""Seconds after which an unchanged file that could not be read is tried again; doubled with each failure. Not
+at once, because an attempt may itself look like a change."""
 LONGEST_RETRY_SECONDS = 600.0
 
 logger = logging.getLogger(__name__)
 
 
 class Quarantined(NamedTuple):
-    """A file that could not be read so many times in a row, and when it is tried again.
+    """A file that could not be read: failures in a row, and the time of the next attempt.
 
-    unexpected: the reason was none that Lore knows, so a change of the file does not shorten the pause.
+    unexpected: the reason is an error of Lore, so a change of the file does not shorten the pause.
     """
 
     failures: int
@@ -44,30 +45,33 @@ class Quarantined(NamedTuple):
     unexpected: bool
 
 
-class TranscriptWatcher:
-    """The transcripts of some clients. To look at what has not changed since costs next to nothing.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transcripts:
+    """Which transcripts to watch.
 
-    failed: those that could not be read, and why. unseen: files and folders that could not be looked at.
+    home: the user's home folder. variables: environment variables that move the clients' folders.
+    ignore_list: the file of folders whose sessions are not read. since: transcripts that were last written
+    before are left out.
     """
 
-    def __init__(
-        self,
-        lore: Lore,
-        sources: Sequence[Source],
-        home: Path,
-        variables: Mapping[str, str],
-        ignore_list: Path,
-        *,
-        since: float = 0.0,
-    ) -> None:
-        """ignore_list: the file that says what shall not be remembered. since: older transcripts wait."""
+    sources: Sequence[Source]
+    home: Path
+    variables: Mapping[str, str]
+    ignore_list: Path
+    since: float = 0.0
+
+
+class TranscriptWatcher:
+    """Reads the transcripts of clients. A look at unchanged transcripts costs next to nothing.
+
+    failed: files that could not be read, with the reasons. unseen: files and folders that cannot be looked
+    at.
+    """
+
+    def __init__(self, lore: Lore, transcripts: Transcripts) -> None:
         self._lore = lore
-        self._ignore_list = ignore_list
-        self._sources = sources
-        self._home = home
-        self._variables = variables
-        self._since = since
-        self._seen: dict[Path, Look] = {}
+        self._transcripts = transcripts
+        self._seen: dict[Path, Signature] = {}
         self._quarantine: dict[Path, Quarantined] = {}
         self._ended = anyio.Event()
         self.failed: dict[str, str] = {}
@@ -75,31 +79,32 @@ class TranscriptWatcher:
 
     @property
     def files(self) -> int:
-        """How many were read."""
+        """Number of files that were read."""
         return len(self._seen)
 
     def changed(self) -> list[tuple[Path, Source]]:
-        """The files that are new, not as they were when they were read last, or to be tried again."""
+        """Files that are new, have changed since they were read, or are to be tried again."""
         unseen: dict[str, str] = {}
         found = {
             path: source
-            for source in self._sources
-            for path in source.files(self._home, self._variables, unseen)
+            for source in self._transcripts.sources
+            for path in source.files(self._transcripts.home, self._transcripts.variables, unseen)
         }
         for name in unseen.keys() - self.unseen.keys():
             logger.warning("%s %s", name, unseen[name])
         self.unseen = unseen
-        for path in self._quarantine.keys() - found.keys():  # it is gone, and with it the trouble
+        for path in self._quarantine.keys() - found.keys():  # the file is gone
             del self._quarantine[path]
             self.failed.pop(printable(path), None)
         return [
             (path, source)
             for path, source in found.items()
-            if self._to_read(path, source.look_at(path)) and source.written_at(path) >= self._since
+            if self._to_read(path, source.signature(path))
+            and source.written_at(path) >= self._transcripts.since
         ]
 
-    def _to_read(self, path: Path, look: Look) -> bool:
-        """Whether it has changed since, or its time in quarantine is over."""
+    def _to_read(self, path: Path, look: Signature) -> bool:
+        """Whether the file has changed, or its quarantine is over."""
         changed = self._seen.get(path) != look
         held = self._quarantine.get(path)
         if held is None:
@@ -108,11 +113,11 @@ class TranscriptWatcher:
         return over or (changed and not held.unexpected)
 
     def read(self, files: Sequence[tuple[Path, Source]]) -> Ingested:
-        """Read them on. One that cannot be read or kept, whatever the reason, ends up in quarantine."""
+        """Read new lines of the files. One that cannot be read or stored goes into quarantine."""
         done: list[Ingested] = []
-        ignored = ignoring(self._ignore_list, self._home)
+        ignored = ignore_rules.load(self._transcripts.ignore_list, self._transcripts.home)
         for path, source in files:
-            look = source.look_at(path)
+            look = source.signature(path)
             error = failure_of(lambda: self._read_one(path, source, ignored, done))  # noqa: B023 (runs now)
             if error is not None:
                 self._set_aside(path, error)
@@ -124,30 +129,32 @@ class TranscriptWatcher:
             self._seen[path] = look
         return sum(done, Ingested())
 
-    def _read_one(self, path: Path, source: Source, ignored: Ignoring, done: list[Ingested]) -> None:
+    def _read_one(
+        self, path: Path, source: Source, ignored: ignore_rules.IgnoreRules, done: list[Ingested]
+    ) -> None:
         for batch in self._lore.ingest(path, source, ignored):
             done.append(batch)
             if self._ended.is_set():
                 return
 
     def _set_aside(self, path: Path, error: Exception) -> None:
-        """Into quarantine: the log says why, once, and it is tried again later."""
+        """Put a file into quarantine, and log the reason once."""
         name, why = printable(path), reason(error)
         unexpected = not isinstance(error, LoreError)
         if self.failed.get(name) != why:
-            told = why if name in why else f"{name}: {why}"
-            logger.warning("%s", told, exc_info=error if unexpected else None)
+            message = why if name in why else f"{name}: {why}"
+            logger.warning("%s", message, exc_info=error if unexpected else None)
         self.failed[name] = why
         failures = self._quarantine[path].failures + 1 if path in self._quarantine else 1
         pause = pause_after(failures, RETRY_SECONDS, LONGEST_RETRY_SECONDS)
         self._quarantine[path] = Quarantined(failures, self._lore.clock() + pause, unexpected)
 
     def end(self) -> None:
-        """Finish the batch at hand; the rest is for the next time."""
+        """Finish the current batch; the rest is for the next time."""
         self._ended.set()
 
     async def changes(self, every_seconds: float) -> AsyncIterator[None]:
-        """At first, whenever something happens in the clients' folders, and now and then in any case."""
+        """Yield at the start, after each change in the clients' folders, and every `every_seconds`."""
         while not self._ended.is_set():
             yield
             try:
@@ -156,7 +163,10 @@ class TranscriptWatcher:
                         began = anyio.current_time()
                         yield
                         await self._rested(REST * (anyio.current_time() - began))
-            except (OSError, WatchfilesRustInternalError) as trouble:  # gone, or the system watches no more
+            except (
+                OSError,
+                WatchfilesRustInternalError,
+            ) as trouble:  # a folder is gone, or the system has no watches left
                 logger.warning("transcripts are only looked at every %g s: %s", every_seconds, trouble)
             await self._rested(every_seconds, every_seconds)
 
@@ -165,7 +175,7 @@ class TranscriptWatcher:
             await self._ended.wait()
 
     async def _watched(self, watchable: Mapping[Path, int]) -> AsyncIterator[int]:
-        """For how many ticks nothing has happened, at each; until there is something else to watch."""
+        """Yield the number of ticks without a change, at each tick; watch new folders as they appear."""
         quiet = 0
         while not self._ended.is_set():
             async for changes in self._ticks(watchable):
@@ -177,7 +187,7 @@ class TranscriptWatcher:
                     break
 
     async def _ticks(self, watchable: Mapping[Path, int]) -> AsyncIterator[bool]:
-        """At each change, and after each tick without one: whether something has changed."""
+        """Yield whether something has changed, at each change and after each tick without one."""
         if watchable:
             async for changes in watchfiles.awatch(
                 *watchable,
@@ -193,13 +203,14 @@ class TranscriptWatcher:
             yield False
 
     def _watchable(self) -> dict[Path, int]:
-        """What changes when they write, as far as it is there yet, and which file that is at present."""
-        places = [place for source in self._sources for place in source.watched(self._home, self._variables)]
-        return {place: number for place in places if (number := _number(place))}
+        """The existing files and folders that change when clients write, with their inodes."""
+        where = self._transcripts
+        paths = [path for source in where.sources for path in source.watched(where.home, where.variables)]
+        return {path: inode for path in paths if (inode := _inode(path))}
 
 
-def _number(place: Path) -> int:
+def _inode(path: Path) -> int:
     try:
-        return place.stat().st_ino
+        return path.stat().st_ino
     except OSError:
         return 0

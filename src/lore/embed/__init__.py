@@ -1,10 +1,10 @@
 """Text → vector: what an embedder promises, and how to open one by name."""
 
 from collections.abc import Sequence
-from importlib import import_module
 from typing import Protocol, cast
 
 from lore.errors import Invalid
+from lore.lazy import load
 from lore.vectors import Vector, Vectors
 
 DEFAULT = "gte-small"
@@ -54,5 +54,4 @@ def open_embedder(name: str = DEFAULT) -> Embedder:
     """The embedder called `name`, not loaded yet."""
     if name not in MODELS:
         raise Invalid(f"unknown embedding model {name!r}; known: {', '.join(MODELS)}")
-    module, _, attribute = MODELS[name].partition(":")
-    return cast(Embedder, getattr(import_module(module), attribute)())
+    return cast(Embedder, load(MODELS[name])())

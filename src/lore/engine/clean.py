@@ -4,8 +4,8 @@ from collections import Counter
 from dataclasses import replace
 
 from lore.redact import redact
-from lore.transcripts import words
-from lore.transcripts.base import Heading, Turn
+from lore.transcripts import fields
+from lore.transcripts.turns import Heading, Turn
 
 LONGEST_BYTES = 49_000
 """Bytes of a memory's content."""
@@ -17,7 +17,7 @@ def clean_turn(turn: Turn, hidden: Counter[str]) -> Turn:
     hidden: counts the secrets, by kind.
     """
     whole = _without_secrets(turn.full or turn.text, hidden)
-    text = _limited(words.excerpt(_without_secrets(turn.text, Counter()) if turn.full else whole))
+    text = _limited(fields.excerpt(_without_secrets(turn.text, Counter()) if turn.full else whole))
     reasoning = _limited(_without_secrets(turn.reasoning, hidden))
     full = "" if whole == text else whole
     if (text, full, reasoning) == (turn.text, turn.full, turn.reasoning):

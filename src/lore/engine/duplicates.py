@@ -1,4 +1,4 @@
-"""duplicates: which observations of one entity say the same, by meaning or because one contains the other."""
+"""find_repetitions: observations of one entity that repeat each other, by meaning or by containment."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,6 +19,14 @@ MEANING_THRESHOLD = 0.85
 CONTAINMENT_THRESHOLD = 0.7
 
 
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """Two observations repeat each other above one of these, each 0 to 1."""
+
+    meaning: float = MEANING_THRESHOLD
+    containment: float = CONTAINMENT_THRESHOLD
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
     """Two observations that say the same, how surely, and by which measure."""
@@ -31,37 +39,31 @@ class Pair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repetitions:
-    """What an entity says more than once: pair by pair, and grouped."""
+    """Observations of an entity that repeat each other: as pairs, and in groups."""
 
     view: EntityView
     pairs: tuple[Pair, ...] = ()
     clusters: tuple[tuple[Memory, ...], ...] = ()
 
 
-def duplicates(
-    name: str,
-    *,
-    reader: Reader,
-    sense: Embeddings,
-    namespace: str,
-    threshold: float = MEANING_THRESHOLD,
-    containment_threshold: float = CONTAINMENT_THRESHOLD,
+def find_repetitions(
+    name: str, reader: Reader, embeddings: Embeddings, *, thresholds: Thresholds
 ) -> Repetitions:
-    """Nothing is changed; without a model: Unavailable."""
-    entity = entities_named([name], reader=reader, namespace=namespace).get(name)
+    """Find the repetitions; changes nothing. Unavailable without a model."""
+    entity = entities_named([name], reader=reader).get(name)
     if entity is None:
         raise NotFound(name)
     [view] = views_of([entity], reader=reader)
     texts = view.observations
     if len(texts) < 2:
         return Repetitions(view=view)
-    alike = likenesses(texts, reader=reader, sense=sense)
+    alike = likenesses(texts, reader=reader, embeddings=embeddings)
     if alike is None:
-        raise Unavailable(sense.trouble)
+        raise Unavailable(embeddings.trouble)
     pairs: dict[tuple[int, int], Pair] = {}
     for one in range(len(texts)):
         for other in range(one + 1, len(texts)):
-            pair = _pair(texts[one], texts[other], alike[one, other], threshold, containment_threshold)
+            pair = _pair(texts[one], texts[other], alike[one, other], thresholds)
             if pair is not None:
                 pairs[one, other] = pair
     clusters = clustered(pairs, len(texts))
@@ -72,54 +74,54 @@ def duplicates(
     )
 
 
-def _pair(one: Memory, other: Memory, likeness: float, meaning: float, containing: float) -> Pair | None:
+def _pair(one: Memory, other: Memory, likeness: float, thresholds: Thresholds) -> Pair | None:
     likeness = max(0.0, likeness)  # unrelated texts can be below the scale
-    if likeness >= meaning:
+    if likeness >= thresholds.meaning:
         return Pair(one=one, other=other, score=min(1.0, likeness), measure="cosine")
-    if contained(one.content, other.content, containing):
+    if contained(one.content, other.content, thresholds.containment):
         score = containment(one.content, other.content)
         return Pair(one=one, other=other, score=score, measure="containment")
     return None
 
 
 def repeated(
-    texts: Sequence[str], known: Sequence[Memory], *, reader: Reader, sense: Embeddings
+    texts: Sequence[str], existing: Sequence[Memory], *, reader: Reader, embeddings: Embeddings
 ) -> tuple[list[str], dict[str, Vector]]:
-    """Those of `texts` that repeat the known observation most like them, and the vectors of all.
+    """The texts that repeat the most similar existing observation, and the vectors of all texts.
 
     Without a model nothing is compared.
     """
-    new = sense.embed_texts(list(texts))
-    old = _vectors(known, reader=reader, sense=sense)
+    new = embeddings.embed_texts(list(texts))
+    old = _vectors(existing, reader=reader, embeddings=embeddings)
     if new is None or old is None:
         return [], {}
     cosines = new @ old.T
     found = []
     for at, text in enumerate(texts):
         best = int(np.argmax(cosines[at]))
-        close = sense.likeness(float(cosines[at, best])) >= MEANING_THRESHOLD
-        alike = close or contained(text, known[best].content, CONTAINMENT_THRESHOLD)
-        if alike and not corrects(known[best].content, text):
+        close = embeddings.likeness(float(cosines[at, best])) >= MEANING_THRESHOLD
+        alike = close or contained(text, existing[best].content, CONTAINMENT_THRESHOLD)
+        if alike and not corrects(existing[best].content, text):
             found.append(text)
     return found, dict(zip(texts, new, strict=True))
 
 
-def likenesses(memories: Sequence[Memory], *, reader: Reader, sense: Embeddings) -> Distances | None:
+def likenesses(memories: Sequence[Memory], *, reader: Reader, embeddings: Embeddings) -> Distances | None:
     """How alike each two are, 0 to 1 and below; None without a model."""
-    matrix = _vectors(memories, reader=reader, sense=sense)
+    matrix = _vectors(memories, reader=reader, embeddings=embeddings)
     if matrix is None:
         return None
-    zero = sense.likeness(0.0)
-    return zero + (sense.likeness(1.0) - zero) * (matrix @ matrix.T)  # likeness is linear in the cosine
+    zero = embeddings.likeness(0.0)
+    return zero + (embeddings.likeness(1.0) - zero) * (matrix @ matrix.T)  # likeness is linear in the cosine
 
 
-def _vectors(memories: Sequence[Memory], *, reader: Reader, sense: Embeddings) -> Distances | None:
-    """One row for each; what still waits for its vector is embedded here."""
-    known = reader.vectors(sense.model, [memory.id for memory in memories])
-    waiting = [memory for memory in memories if memory.id not in known]
-    if waiting:
-        fresh = sense.embed_texts([memory.content for memory in waiting])
-        if fresh is None:
+def _vectors(memories: Sequence[Memory], *, reader: Reader, embeddings: Embeddings) -> Distances | None:
+    """One row for each memory; pending ones are embedded here. None without a model."""
+    vectors = reader.vectors(embeddings.model, [memory.id for memory in memories])
+    pending = [memory for memory in memories if memory.id not in vectors]
+    if pending:
+        embedded = embeddings.embed_texts([memory.content for memory in pending])
+        if embedded is None:
             return None
-        known |= {memory.id: vector for memory, vector in zip(waiting, fresh, strict=True)}
-    return np.stack([known[memory.id] for memory in memories]).astype(np.float64)
+        vectors |= {memory.id: vector for memory, vector in zip(pending, embedded, strict=True)}
+    return np.stack([vectors[memory.id] for memory in memories]).astype(np.float64)

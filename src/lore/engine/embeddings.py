@@ -1,39 +1,60 @@
-"""embeddings: the embedder as the verbs see it. Asked for a vector, it gives one or says why it cannot."""
+"""Embeddings: the embedder as the verbs use it, the work on pending memories, and the release of memory."""
 
+import ctypes
+import gc
+import re
+import sys
 import threading
 import time
+from collections.abc import Callable
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
 from lore.embed import Embedder
 from lore.errors import Unavailable
+from lore.store import Passage, Store
 from lore.vectors import Vector, Vectors, cosine_at, likeness
 
 PATIENCE_SECONDS = 1.5
-"""How long a question of an impatient asker waits for the model: a load takes a fraction of it."""
-RECENT = 64
-"""How many texts are remembered with their vectors: what was compared is often kept a moment later."""
+"""An impatient query waits this long for the model; loading takes a fraction of it."""
+CACHED_TEXTS = 64
+"""The number of recent texts whose vectors are kept: a text that was compared is often stored next."""
 
-LATELY_SECONDS = 5.0
-"""How long after a question the next one is expected soon."""
+RECENT_QUERY_SECONDS = 5.0
+"""For this long after a query the next one is expected soon."""
 QUIET_SECONDS = 0.5
-"""How long after a question background work pauses: the search that asked it is over by then."""
+"""Background work pauses for this long after a query: the search is over by then."""
 LONGEST_PAUSE_SECONDS = 2.0
-"""The longest pause before one text, so that a backlog shrinks even if questions never cease."""
-GLANCE_SECONDS = 0.02
+"""The longest pause before one text, so that a backlog shrinks even if queries never cease."""
+PAUSE_POLL_SECONDS = 0.02
+
+BATCH = 32
+PIECE = 2
+"""The number of texts embedded at once, on all threads of the embedder, while nobody searches."""
+WORK = "embedding"
+"""The name of the work that one process at a time does for a store."""
+WAIT_POLL_SECONDS = 0.1
+"""The interval at which a process that waits for another one's embedding looks again."""
+
+MAPS = Path("/proc/self/maps")
+LIBRARY = re.compile(r"^([0-9a-f]+)-([0-9a-f]+) r-?-?x?p \S+ \S+ [1-9]\d* +/", re.MULTILINE)
+"""Read-only mappings of files: code and constants, which the system can read again."""
+PAGE_OUT = 21
+"""MADV_PAGEOUT: these pages are not needed now. The next access reads them again."""
 
 
-class _Asked:
-    """When the last question came, to whichever Embeddings of an embedder."""
+class _LastQuery:
+    """The time of the last query, shared by all Embeddings of one embedder."""
 
     def __init__(self) -> None:
-        self.at = -LATELY_SECONDS
+        self.at = -RECENT_QUERY_SECONDS
 
 
 class Embeddings:
-    """patient: wait for the model to load (a person asked once). Otherwise (a server) a question waits a
-    moment, and is answered by words if the model is not there by then."""
+    """patient: a query waits until the model is loaded (a person runs one command). Otherwise (a server) it
+    waits for a moment, and the search uses words if the model is not ready by then."""
 
     def __init__(
         self, embedder: Embedder, patient: bool = True, patience_seconds: float = PATIENCE_SECONDS
@@ -44,8 +65,8 @@ class Embeddings:
         self._guard = threading.Lock()
         self._trouble = ""
         self._loading: threading.Thread | None = None
-        self._recent: dict[str, Vector] = {}
-        self._asked = _Asked()
+        self._cache: dict[str, Vector] = {}
+        self._last_query = _LastQuery()
 
     @property
     def model(self) -> str:
@@ -53,12 +74,12 @@ class Embeddings:
 
     @property
     def dimension(self) -> int:
-        """How many numbers a vector has."""
+        """The number of values in a vector."""
         return self._embedder.dimension
 
     @property
     def trouble(self) -> str:
-        """Why the model could not be loaded the last time; empty if it could."""
+        """Why the last attempt to use the model failed; empty if it did not."""
         return self._trouble
 
     @property
@@ -68,15 +89,15 @@ class Embeddings:
         return "ready" if self._embedder.ready else "warming"
 
     @property
-    def asked_lately(self) -> bool:
-        """Whether somebody is searching: then whoever has time should leave a processor free."""
-        return time.monotonic() - self._asked.at < LATELY_SECONDS
+    def queried_recently(self) -> bool:
+        """Whether somebody is searching, so that background work should leave a processor free."""
+        return time.monotonic() - self._last_query.at < RECENT_QUERY_SECONDS
 
-    def give_way(self) -> None:
-        """Wait while somebody searches, within limits. For background work, before each text."""
+    def pause_for_queries(self) -> None:
+        """Wait while somebody searches, within limits. Background work calls it before each text."""
         until = time.monotonic() + LONGEST_PAUSE_SECONDS
-        while (now := time.monotonic()) < until and now - self._asked.at < QUIET_SECONDS:
-            time.sleep(GLANCE_SECONDS)
+        while (now := time.monotonic()) < until and now - self._last_query.at < QUIET_SECONDS:
+            time.sleep(PAUSE_POLL_SECONDS)
 
     def likeness(self, cosine: float) -> float:
         """A cosine of this model on the scale of all thresholds: 0 unrelated, 1 the same."""
@@ -87,46 +108,47 @@ class Embeddings:
         return cosine_at(likeness, self._embedder.floor)
 
     def embed_query(self, text: str) -> Vector | None:
-        """The vector to search with; None: search by words, `state` and `trouble` say why."""
-        self._asked.at = time.monotonic()
-        if not (self._embedder.ready or self._patient or self._loaded_in_time()):
+        """The vector to search with. None: search by words; `state` and `trouble` say why."""
+        self._last_query.at = time.monotonic()
+        if not (self._embedder.ready or self._patient or self._loads_in_time()):
             return None
         try:
             vector = self._embedder.embed_query(text)
         except Unavailable as error:
-            self._remember(str(error))
+            self._set_trouble(str(error))
             return None
-        self._remember("")
+        self._set_trouble("")
         return vector
 
     def embed_texts(self, texts: list[str]) -> Vectors | None:
-        """One row for each text, waiting for the model if need be; None if there is no model."""
-        known = {text: self._recent[text] for text in texts if text in self._recent}
-        new = [text for text in dict.fromkeys(texts) if text not in known]
+        """One row for each text, after loading the model if necessary; None if there is no model."""
+        vectors = {text: self._cache[text] for text in texts if text in self._cache}
+        new = [text for text in dict.fromkeys(texts) if text not in vectors]
         if new or not texts:
             try:
-                vectors = self._embedder.embed(new)
+                rows = self._embedder.embed(new)
             except Unavailable as error:
-                self._remember(str(error))
+                self._set_trouble(str(error))
                 return None
-            self._remember("")
-            known |= dict(zip(new, vectors, strict=True))
-            self._keep(known)
-        return np.stack([known[text] for text in texts]) if texts else vectors
+            self._set_trouble("")
+            vectors |= dict(zip(new, rows, strict=True))
+            # the cache is replaced, never changed, so that readers need no lock
+            self._cache = dict([*self._cache.items(), *vectors.items()][-CACHED_TEXTS:])
+        return np.stack([vectors[text] for text in texts]) if texts else rows
 
     def patiently(self) -> "Embeddings":
-        """The same embedder, for somebody who waits for it."""
-        sense = Embeddings(self._embedder, patient=True)
-        sense._asked = self._asked
-        return sense
+        """The same embedder for a caller that waits for it."""
+        embeddings = Embeddings(self._embedder, patient=True)
+        embeddings._last_query = self._last_query
+        return embeddings
 
     def release(self) -> None:
-        """Give the model's memory back; the next use loads it again."""
-        self._recent = {}
+        """Free the memory of the model; the next use loads it again."""
+        self._cache = {}
         self._embedder.release()
 
-    def _loaded_in_time(self) -> bool:
-        """Have the model loaded, by one thread for all who ask, and wait a moment for it.
+    def _loads_in_time(self) -> bool:
+        """Load the model in one thread for all callers, and wait for a moment.
 
         Nobody waits for a model that could not be loaded the last time.
         """
@@ -143,14 +165,66 @@ class Embeddings:
         try:
             self._embedder.warm()
         except Unavailable as error:
-            self._remember(str(error))
+            self._set_trouble(str(error))
         else:
-            self._remember("")
+            self._set_trouble("")
 
-    def _keep(self, vectors: dict[str, Vector]) -> None:
-        """The dictionary is replaced, never changed: whoever reads it takes no lock."""
-        self._recent = dict([*self._recent.items(), *vectors.items()][-RECENT:])
-
-    def _remember(self, trouble: str) -> None:
+    def _set_trouble(self, trouble: str) -> None:
         with self._guard:
             self._trouble = trouble
+
+
+# --- pending memories
+def embed_batch(
+    *, store: Store, embeddings: Embeddings, limit: int = BATCH, stopped: Callable[[], bool] = lambda: False
+) -> int:
+    """Embed some pending memories; returns their number. 0: nothing is pending, or there is no model.
+
+    Only one process at a time should: see `try_embed_batch`. stopped: once true, no further text is begun.
+    """
+    pending = sorted(
+        store.unembedded(embeddings.model, limit).passages, key=lambda passage: len(passage.text)
+    )
+    vectors: dict[Passage, Vector] = {}
+    while pending and not stopped():
+        embeddings.pause_for_queries()
+        size = 1 if embeddings.queried_recently else PIECE
+        piece, pending = pending[:size], pending[size:]
+        rows = embeddings.embed_texts([passage.text for passage in piece])
+        if rows is None:
+            break
+        vectors |= dict(zip(piece, rows, strict=True))
+    if vectors:
+        store.embed(embeddings.model, vectors)
+    return len(vectors)
+
+
+def try_embed_batch(*, store: Store, embeddings: Embeddings) -> int | None:
+    """Like `embed_batch`, unless another process or thread embeds: then None."""
+    with store.exclusive(WORK) as exclusive:
+        return embed_batch(store=store, embeddings=embeddings) if exclusive else None
+
+
+def embed_pending(*, store: Store, embeddings: Embeddings) -> None:
+    """Embed until nothing is pending or there is no model; wait while another process embeds."""
+    while store.unembedded(embeddings.model, 0).total:
+        done = try_embed_batch(store=store, embeddings=embeddings)
+        if done == 0:
+            return
+        if done is None:
+            time.sleep(WAIT_POLL_SECONDS)
+
+
+# --- memory of the process
+def release(*, store: Store, embeddings: Embeddings) -> None:
+    """Free model, indexes and caches, and return the memory and idle code to the system."""
+    embeddings.release()
+    store.release()
+    gc.collect()
+    if sys.platform == "linux":
+        libc = ctypes.CDLL(None, use_errno=True)
+        if trim := getattr(libc, "malloc_trim", None):
+            trim(0)
+        for low, high in LIBRARY.findall(MAPS.read_text()):  # a system without this advice ignores it
+            start, end = int(low, 16), int(high, 16)
+            libc.madvise(ctypes.c_void_p(start), ctypes.c_size_t(end - start), PAGE_OUT)

@@ -1,26 +1,57 @@
 """entity_view: an entity with its observations; found by name, and kept as text for search."""
 
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 from lore.model import Filter, Memory
-from lore.ranking.snapshot import snapshot_of
+from lore.ranking.limbic import QuestionPhrases, snapshot_of
 from lore.store import Reader, Writer
+from lore.store.values import EVERY, Page, parents_of
 
 ENTITY, OBSERVATION = "entity", "observation"
 GENERIC_KIND = "generic"
 IMPLIED = "implied"
-"""The flag of an entity that only relations speak of: it holds their end, and is shown to nobody."""
+"""The flag of an entity that only relations mention: it is the end of a link, and never shown."""
 SIMILAR = "similar"
 """The flag of an observation that repeats an older one."""
 ALL = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GraphVocabulary:
+    """The words of a graph dialect for which verbs have rules. The defaults are plain English.
+
+    status: of a new entity. archived: the status of entities that no report calls stale. status_factors:
+    weight of an entity in a search by its status, 1 if not listed. contains: the relation type from an entity
+    to its parts after a split. inverses: relation types that come in pairs. split_thresholds: observations
+    above which an entity of a type is too large, split_threshold for other types. phrases: of questions.
+    """
+
+    status: str = "active"
+    archived: str = "archived"
+    status_factors: Mapping[str, float] = field(default_factory=dict)
+    contains: str = "contains"
+    inverses: Mapping[str, str] = field(
+        default_factory=lambda: {"contains": "part_of", "part_of": "contains"}
+    )
+    split_thresholds: Mapping[str, int] = field(default_factory=dict)
+    split_threshold: int = 20
+    phrases: QuestionPhrases = field(default_factory=QuestionPhrases)
+
+    def split_threshold_of(self, type: str) -> int:
+        """The number of observations above which an entity of this type is too large."""
+        return self.split_thresholds.get(type, self.split_threshold)
+
+
+ENGLISH = GraphVocabulary()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EntityView:
-    """An entity and its observations, oldest first; created and added tell what a call has brought.
+    """An entity and its observations, oldest first.
 
     Any other memory can stand for an entity, under a `name` of its own: its text is its first observation.
+    created: the call has created the entity. added: the observations that the call has added.
     """
 
     entity: Memory
@@ -45,14 +76,14 @@ def header_of(name: str, type: str) -> str:
     return f"{name} ({type})"
 
 
-def entities_named(
-    names: Collection[str], *, reader: Reader, namespace: str, implied: bool = False
-) -> dict[str, Memory]:
+def entities_named(names: Collection[str], *, reader: Reader, implied: bool = False) -> dict[str, Memory]:
     """By exact name; where the reader's own and a shared one have the same name, the own one."""
     if not names:
         return {}
     where = Filter(kinds=frozenset({ENTITY}), titles=frozenset(names), superseded=True)
-    found = sorted(reader.select(where, ALL), key=lambda m: (m.namespace != namespace, m.created_at, m.alias))
+    found = sorted(
+        reader.select(where, EVERY), key=lambda m: (m.namespace != reader.namespace, m.created_at, m.alias)
+    )
     entities: dict[str, Memory] = {}
     for memory in found:
         if implied or IMPLIED not in memory.flags:
@@ -69,40 +100,41 @@ def views_of(entities: Iterable[Memory], *, reader: Reader) -> list[EntityView]:
 
 def observations_below(ids: Iterable[str], *, reader: Reader) -> dict[str, tuple[Memory, ...]]:
     """The current observations of each memory, oldest first; an entry for each of `ids`."""
-    below = reader.children(ids)
-    children = tuple(child for ids in below.values() for child in ids)
-    where = Filter(kinds=frozenset({OBSERVATION}), ids=children)
-    known = {memory.id: memory for memory in reader.select(where, len(children))} if children else {}
-    return {id: tuple(known[child] for child in ids if child in known) for id, ids in below.items()}
+    children = reader.children(ids)
+    child_ids = tuple(child for ids in children.values() for child in ids)
+    where = Filter(kinds=frozenset({OBSERVATION}), ids=child_ids)
+    page = Page(limit=len(child_ids))
+    found = {memory.id: memory for memory in reader.select(where, page)} if child_ids else {}
+    return {id: tuple(found[child] for child in ids if child in found) for id, ids in children.items()}
 
 
 def past_of(entity: Memory, *, reader: Reader) -> list[Memory]:
     """All observations of one entity, superseded ones included, oldest first."""
     where = Filter(kinds=frozenset({OBSERVATION}), under=entity.id, superseded=True)
-    found = reader.select(where, ALL)
-    parents = reader.parents([memory.id for memory in found])
+    found = reader.select(where, EVERY)
+    parents = parents_of(reader.ancestors([memory.id for memory in found]))
     return [memory for memory in reversed(found) if parents.get(memory.id) == entity.id]
 
 
 def all_entities(*, reader: Reader) -> list[Memory]:
-    """Everything in the graph, in the order it came in; what is only implied as well."""
-    found = reader.select(Filter(kinds=frozenset({ENTITY})), ALL)
+    """All entities in the order of their creation, those that are only implied included."""
+    found = reader.select(Filter(kinds=frozenset({ENTITY})), EVERY)
     return sorted(found, key=lambda memory: (memory.created_at, memory.alias))
 
 
 def shown_entities(*, reader: Reader) -> list[Memory]:
-    """Those that are more than implied."""
+    """All entities but those that are only implied."""
     return [entity for entity in all_entities(reader=reader) if IMPLIED not in entity.flags]
 
 
-def refresh_entity_text(ids: Iterable[str], *, writer: Writer, now: float) -> list[EntityView]:
-    """Let the words and the vector of these entities follow their observations."""
+def refresh_entity_text(ids: Iterable[str], *, writer: Writer) -> list[EntityView]:
+    """Rewrite the search text of these entities from their observations."""
     ids = list(dict.fromkeys(ids))
-    known = writer.get(ids)
-    entities = [known[id] for id in ids if id in known and known[id].kind == ENTITY]
+    memories = writer.get(ids)
+    entities = [memories[id] for id in ids if id in memories and memories[id].kind == ENTITY]
     views = views_of(entities, reader=writer)
     changed = [
-        replace(view.entity, context=text, updated_at=now)
+        replace(view.entity, context=text, updated_at=writer.now)
         for view in views
         if (text := text_of(view)) != view.entity.context
     ]
@@ -110,20 +142,20 @@ def refresh_entity_text(ids: Iterable[str], *, writer: Writer, now: float) -> li
     return [replace(p, entity=stored.get(p.entity.id, p.entity)) for p in views]
 
 
-def refresh_entities_of(observations: Iterable[Memory], *, writer: Writer, now: float) -> None:
-    """The same for whatever entities these observations belong to."""
+def refresh_entities_of(observations: Iterable[Memory], *, writer: Writer) -> None:
+    """Rewrite the search text of the entities to which these observations belong."""
     ids = [memory.id for memory in observations if memory.kind == OBSERVATION]
     if ids:
-        refresh_entity_text(writer.parents(ids).values(), writer=writer, now=now)
+        refresh_entity_text(parents_of(writer.ancestors(ids)).values(), writer=writer)
 
 
 def text_of(view: EntityView) -> str:
     """The text by which search finds an entity: its header and its observations."""
     entity = view.entity
     header = f"{header_of(entity.title, entity.type)} [{entity.status}]: "
-    return snapshot_of(header, [_told(memory) for memory in view.observations])
+    return snapshot_of(header, [_line(memory) for memory in view.observations])
 
 
-def _told(observation: Memory) -> str:
+def _line(observation: Memory) -> str:
     kind = observation.type
     return observation.content if kind in ("", GENERIC_KIND) else f"[{kind}] {observation.content}"

@@ -1,30 +1,48 @@
-"""find_duplicate: the memory that a draft repeats, the one it updates, and its neighbours."""
+"""find_duplicate: the memory that a draft repeats, the one it corrects, and similar ones."""
 
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 
+import numpy as np
+
 from lore.admit import admit
+from lore.config import Tuning
 from lore.engine.embeddings import Embeddings
-from lore.engine.similar import similar
-from lore.model import Draft, Filter, Match, Memory
+from lore.errors import Invalid
+from lore.model import Draft, Filter, Memory
+from lore.ranking import fuse
 from lore.ranking.compare import Relation, compare, corrects, differ
 from lore.ranking.relate import NUMBER, shared_words, twinness
 from lore.store import Reader
-from lore.text import passage_of, terms
+from lore.store.values import Page
+from lore.text import passage_of, require_text, terms
+from lore.vectors import Vector, cosines_to, unit
 
 KNOWLEDGE = frozenset({"note", "fragment", "entity", "observation"})
-"""The kinds that may be repeated by, or tied to, a new memory."""
+"""The kinds that a new memory may repeat or be linked to."""
+TextOrVector = str | Sequence[float]
+CANDIDATES = 20
+"""The number of candidates by words, and the least number by meaning."""
 COMPARED_CHARACTERS = 10_000
-"""The beginning of a text is enough to know it again; no embedder reads more."""
+"""The beginning of a text is enough to recognise it; no embedder reads more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Match:
+    """An existing memory that is similar to a text: by meaning (likeness) and by words (the best has 1)."""
+
+    memory: Memory
+    meaning: float
+    words: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DuplicateCheck:
-    """What there was before a draft was kept. twin: what it would repeat, and how nearly (0 to 1).
+    """The memories that matter for storing a draft.
 
-    updated: what it corrects. title: the one to keep it under; its own, or one that is free where a memory
-    that says something else has its own.
+    title: the draft's own, or a free one if a memory with another text has it. twin: the memory that the
+    draft would repeat. twinness: how closely, 0 to 1. updated: the memory that it corrects.
     """
 
     title: str
@@ -34,36 +52,75 @@ class DuplicateCheck:
     neighbours: tuple[Match, ...] = ()
 
     def nearest(self, least: float, besides: Container[str] = ()) -> Match | None:
-        """The neighbour most alike by meaning, if it is at least that much alike."""
-        alike = (match for match in self.neighbours if match.meaning >= least)
-        return next((match for match in alike if match.memory.id not in besides), None)
+        """The neighbour with the highest likeness, if it is at least `least`."""
+        similar = (match for match in self.neighbours if match.meaning >= least)
+        return next((match for match in similar if match.memory.id not in besides), None)
 
 
-def find_duplicate(
-    draft: Draft, *, reader: Reader, sense: Embeddings, limit: int, duplicate_at: float
-) -> DuplicateCheck:
-    """Look before keeping: the same title repeats for certain, else meaning and words decide together.
+def find_duplicate(draft: Draft, reader: Reader, embeddings: Embeddings, *, tuning: Tuning) -> DuplicateCheck:
+    """Look for a duplicate: the same title is one for certain, else meaning and words decide together.
 
-    What differs in a number, a name, a value or a "not" is no repetition, however alike it is.
+    A memory with another number, name, value or "not" is no duplicate, however similar it is.
     """
     draft = admit(draft)
     namesake = namesake_of(draft, reader)
     if namesake is not None and not corrects(namesake.content, draft.content):
         return DuplicateCheck(title=draft.title, twin=namesake, twinness=1.0)
     title = draft.title if namesake is None else _free_title(draft, reader)
-    matches = similar(_told(draft), reader=reader, sense=sense, where=Filter(kinds=KNOWLEDGE), limit=limit)
-    alike = {
-        match.memory.id: twinness(match.meaning, _words_in_common(draft, match))
+    limit = max(1, tuning.auto_link_k)
+    matches = similar(_text_of(draft), reader, embeddings, where=Filter(kinds=KNOWLEDGE), limit=limit)
+    check = DuplicateCheck(title=title, neighbours=tuple(matches))
+    candidates = [
+        (twinness(match.meaning, _words_in_common(draft, match)), match.memory)
         for match in matches
         if not _differs(draft, match.memory)
-    }
-    best = max(alike, key=alike.__getitem__, default="")
-    neighbours = tuple(matches)
-    if not best or alike[best] < duplicate_at:
-        updated = _updated(draft, [match.memory for match in matches])
-        return DuplicateCheck(title=title, updated=updated or namesake, neighbours=neighbours)
-    twin = next(match.memory for match in matches if match.memory.id == best)
-    return DuplicateCheck(title=title, twin=twin, twinness=alike[best], neighbours=neighbours)
+    ]
+    score, twin = max(candidates, key=lambda candidate: candidate[0], default=(0.0, None))
+    if twin is None or score < tuning.duplicate_threshold:
+        olds = (match.memory for match in matches)
+        updated = (old for old in olds if compare(old.content, draft.content) is Relation.UPDATE)
+        return replace(check, updated=next(updated, namesake))
+    return replace(check, twin=twin, twinness=score)
+
+
+def similar(
+    text: TextOrVector, reader: Reader, embeddings: Embeddings, *, where: Filter, limit: int
+) -> list[Match]:
+    """The memories most similar to a text, best meaning first; without a model, by words alone.
+
+    A vector of the embedding model is compared by meaning alone.
+    """
+    words: dict[str, float] = {}
+    if isinstance(text, str):
+        vectors = embeddings.embed_texts([require_text(text, "text")])
+        vector = None if vectors is None else vectors[0]
+        words = fuse.relative_to_best(reader.matching(terms(text), CANDIDATES, where).strengths)
+    else:
+        vector = _checked(text, embeddings)
+    cosines: dict[str, float] = {}
+    if vector is not None:
+        cosines = reader.near(vector, embeddings.model, max(limit, CANDIDATES), where)
+        rest = [id for id in words if id not in cosines]
+        cosines |= cosines_to(vector, reader.vectors(embeddings.model, rest))
+    memories = reader.get([*cosines, *words])
+    matches = [
+        Match(
+            memory=memory,
+            meaning=min(1.0, max(0.0, embeddings.likeness(cosines[id]))) if id in cosines else 0.0,
+            words=words.get(id, 0.0),
+        )
+        for id, memory in memories.items()
+    ]
+    return sorted(matches, key=lambda match: (-match.meaning, -match.words, match.memory.id))[:limit]
+
+
+def _checked(numbers: Sequence[float], embeddings: Embeddings) -> Vector:
+    """The numbers as a unit vector of the embedding model."""
+    with np.errstate(over="ignore"):  # beyond 32 bits is infinity, which `unit` refuses
+        vector = unit(np.asarray(numbers, dtype=np.float32))
+    if vector.size != embeddings.dimension:
+        raise Invalid(f"a vector of {embeddings.model} has {embeddings.dimension} numbers, not {vector.size}")
+    return vector
 
 
 def _differs(draft: Draft, memory: Memory) -> bool:
@@ -72,38 +129,33 @@ def _differs(draft: Draft, memory: Memory) -> bool:
     return renumbered or differ(memory.content, draft.content)
 
 
-def _updated(draft: Draft, memories: Sequence[Memory]) -> Memory | None:
-    """The most similar one that the draft certainly updates."""
-    return next((old for old in memories if compare(old.content, draft.content) is Relation.UPDATE), None)
-
-
 def _free_title(draft: Draft, reader: Reader) -> str:
-    """The draft's title with the first number that nobody has: `Rate limit (2)`."""
+    """The draft's title with the first number that no other memory has: `Rate limit (2)`."""
     numbered = (f"{draft.title} ({number})" for number in count(2))
     return next(title for title in numbered if namesake_of(replace(draft, title=title), reader) is None)
 
 
 def _words_in_common(draft: Draft, match: Match) -> float:
-    """The strength by words, but no more than the words that both consist of.
+    """The strength by words, limited to the share of words that both texts have.
 
-    The best hit has the strength 1 however little it has in common, and a fact that differs in one word is
-    not a repetition.
+    The best hit has the strength 1, however few words it shares; and a fact that differs in one word is no
+    duplicate.
     """
-    known = match.memory
+    memory = match.memory
     shares = [
         shared_words(set(terms(ours)), set(terms(theirs)))
-        for ours, theirs in ((_told(draft), _told(known)), (draft.content, known.content))
+        for ours, theirs in ((_text_of(draft), _text_of(memory)), (draft.content, memory.content))
     ]
     return min(match.words, max(shares))
 
 
-def _told(noun: Draft | Memory) -> str:
+def _text_of(noun: Draft | Memory) -> str:
     return passage_of(noun.title, noun.summary, noun.content, "")[:COMPARED_CHARACTERS]
 
 
 def namesake_of(draft: Draft, reader: Reader) -> Memory | None:
-    """The memory of the same kind that has the draft's title already."""
+    """The memory of the same kind with the draft's title."""
     if not draft.title:
         return None
     same = Filter(titles=frozenset({draft.title}), kinds=frozenset({draft.kind}), superseded=True)
-    return next(iter(reader.select(same, 1)), None)
+    return next(iter(reader.select(same, Page(limit=1))), None)

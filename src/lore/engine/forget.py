@@ -4,52 +4,63 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from lore.engine import origins
+from lore.engine.context import Context
 from lore.engine.entity_view import OBSERVATION, refresh_entities_of
 from lore.engine.link import end_link, new_link
-from lore.model import SESSION, Cause, Link, Memory, Tie
-from lore.store import Store, Writer
+from lore.model import SESSION, Link, Memory, Tie
+from lore.store import Writer
 
 
-def forget(ids: Sequence[str], *, store: Store, namespace: str, cause: Cause, now: float) -> list[str]:
+def forget(ids: Sequence[str], context: Context) -> list[str]:
     """Hide them from every answer. Nothing is erased: `restore` brings them back.
 
-    With a session go its turns, and the memories that came from these alone. Returns the ids that were
-    known, in their order, then the ids of all that went along with a session.
+    With a session go its turns, and the memories that came from these alone. Returns the ids that
+    existed, in their order, then the ids of all that went along with a session.
     """
-    with store.transaction(namespace, cause, now) as writer:
-        known = writer.get(dict.fromkeys(ids))
+    with context.transaction() as writer:
+        existing = writer.get(dict.fromkeys(ids))
         along: dict[str, Memory] = {}
-        for memory in known.values():
+        for memory in existing.values():
             if memory.kind == SESSION:
                 along |= origins.of_session(memory, writer)
-        sessions = {id: memory for id, memory in known.items() if memory.kind == SESSION}
+        sessions = {id: memory for id, memory in existing.items() if memory.kind == SESSION}
         gone = [
-            replace(memory, forgotten_at=now, forgotten_reason=cause.reason, updated_at=now)
+            replace(
+                memory,
+                forgotten_at=context.now,
+                forgotten_reason=context.cause.reason,
+                updated_at=context.now,
+            )
             for memory in (sessions | along).values()
         ]
         writer.put(gone)
-        refresh_entities_of(gone, writer=writer, now=now)
-        for id, memory in known.items():
+        refresh_entities_of(gone, writer=writer)
+        for id, memory in existing.items():
             if id not in sessions and id not in along:
-                hide(memory, cause.reason, writer, now)
-        return [*(id for id in dict.fromkeys(ids) if id in known), *(id for id in along if id not in known)]
+                hide(memory, context.cause.reason, writer)
+        return [
+            *(id for id in dict.fromkeys(ids) if id in existing),
+            *(id for id in along if id not in existing),
+        ]
 
 
-def hide(memory: Memory, reason: str, writer: Writer, now: float) -> None:
+def hide(memory: Memory, reason: str, writer: Writer) -> None:
     """Within somebody's transaction: forget one memory and the observations that were made about it."""
     hidden = [memory, *_observations_of(memory, writer)]
-    _hand_up(memory, writer, now)
-    writer.put([replace(m, forgotten_at=now, forgotten_reason=reason, updated_at=now) for m in hidden])
-    refresh_entities_of([memory], writer=writer, now=now)
+    _hand_up(memory, writer)
+    writer.put(
+        [replace(m, forgotten_at=writer.now, forgotten_reason=reason, updated_at=writer.now) for m in hidden]
+    )
+    refresh_entities_of([memory], writer=writer)
 
 
-def restore(ids: Sequence[str], *, store: Store, namespace: str, cause: Cause, now: float) -> list[str]:
+def restore(ids: Sequence[str], context: Context) -> list[str]:
     """Bring forgotten memories back to where they were, with the children they had.
 
     A session comes back with all that went along with it. Returns the ids that were forgotten, then the ids
     of what came back along with a session.
     """
-    with store.transaction(namespace, cause, now) as writer:
+    with context.transaction() as writer:
         forgotten = [m for m in writer.get(ids, forgotten=True).values() if m.forgotten_at is not None]
         along: dict[str, Memory] = {}
         for memory in forgotten:
@@ -58,10 +69,10 @@ def restore(ids: Sequence[str], *, store: Store, namespace: str, cause: Cause, n
         given = {memory.id for memory in forgotten}
         others = [memory for id, memory in along.items() if id not in given]
         back = [*forgotten, *others, *(gone for one in forgotten for gone in _gone_along(one, writer))]
-        writer.put([replace(m, forgotten_at=None, forgotten_reason="", updated_at=now) for m in back])
+        writer.put([replace(m, forgotten_at=None, forgotten_reason="", updated_at=context.now) for m in back])
         for memory in forgotten:
-            _take_back(memory, writer, now)
-        refresh_entities_of(back, writer=writer, now=now)
+            _take_back(memory, writer)
+        refresh_entities_of(back, writer=writer)
         return [*(memory.id for memory in forgotten), *(memory.id for memory in others)]
 
 
@@ -73,7 +84,9 @@ def _observations_of(memory: Memory, writer: Writer) -> list[Memory]:
 
 def _gone_along(memory: Memory, writer: Writer) -> list[Memory]:
     """The observations that were forgotten because the memory they are about was."""
-    below = [link.target for link in writer.all_links(memory.id) if link.ended_at == memory.forgotten_at]
+    below = [
+        link.target for link in writer.links([memory.id], ended=True) if link.ended_at == memory.forgotten_at
+    ]
     children = writer.get(below, forgotten=True).values()
     return [
         child for child in children if child.kind == OBSERVATION and child.forgotten_at == memory.forgotten_at
@@ -87,33 +100,33 @@ def _mark(memory: Memory) -> str:
 
 def _ties(id: str, writer: Writer) -> list[Link]:
     """The active place of a memory and of its children, forgotten ones included."""
-    return [link for link in writer.all_links(id) if link.active and link.kind == "hierarchical"]
+    return [link for link in writer.links([id], ended=True) if link.active and link.kind == "hierarchical"]
 
 
-def _hand_up(memory: Memory, writer: Writer, now: float) -> None:
+def _hand_up(memory: Memory, writer: Writer) -> None:
     """The children go to the grandparent, or become roots; marked, so that it can be undone."""
     ties = _ties(memory.id, writer)
     above = [link.source for link in ties if link.target == memory.id]
     below = [link for link in ties if link.source == memory.id]
-    writer.put_links([end_link(link, now) for link in below])
+    writer.put_links([end_link(link, writer.now) for link in below])
     for grandparent in above:
-        writer.put_links([_adoption(grandparent, link.target, _mark(memory), now) for link in below])
+        writer.put_links([_adoption(grandparent, link.target, _mark(memory), writer.now) for link in below])
 
 
 def _adoption(parent: str, child: str, mark: str, now: float) -> Link:
     return new_link(Tie(source=parent, target=child, kind="hierarchical"), mark, now)
 
 
-def _take_back(memory: Memory, writer: Writer, now: float) -> None:
+def _take_back(memory: Memory, writer: Writer) -> None:
     """Children come back unless they have found another place since, or now stand above."""
     way = writer.ancestors([memory.id])[memory.id]
     lost = [
         link
-        for link in writer.all_links(memory.id)
+        for link in writer.links([memory.id], ended=True)
         if link.source == memory.id and link.kind == "hierarchical" and link.ended_at == memory.forgotten_at
     ]
     for link in lost:
         above = [up for up in _ties(link.target, writer) if up.target == link.target]
         if link.target not in way and all(up.created_by == _mark(memory) for up in above):
-            writer.put_links([end_link(up, now) for up in above])
-            writer.put_links([replace(link, active=True, ended_at=None, updated_at=now)])
+            writer.put_links([end_link(up, writer.now) for up in above])
+            writer.put_links([replace(link, active=True, ended_at=None, updated_at=writer.now)])

@@ -1,22 +1,23 @@
-"""in_progress: the conversation that asks is no answer to itself → leave its turns out of a search."""
+"""in_progress: find the conversation of the agent that searches → leave its turns out of the results."""
 
 from dataclasses import dataclass, replace
 
 from lore.model import LORE_CALL, TURN, Filter, Query
 from lore.store import Reader
+from lore.store.values import Page
 from lore.text import terms
 
 RECENT = 100
-"""Turns since the asker connected that are looked at to find its conversation."""
+"""Turns since the agent connected that are read to find its conversation."""
 COUNTED = 100
-"""Matching turns of the conversation that are counted at most."""
+"""Limit for the count of matching turns of the conversation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asker:
-    """The agent that asks. session: its conversation, empty if the client does not tell.
+    """The agent that searches. session: its conversation, empty if the client does not name it.
 
-    connected_at: None for a person. client: what the client calls itself. project: where it works.
+    connected_at: seconds since 1970, None for a person. client: the client's name. project: where it works.
     """
 
     session: str
@@ -36,7 +37,7 @@ def without_own_turns(query: Query, asker: Asker, reader: Reader) -> tuple[Query
     if not sessions:
         return query, 0
     own = replace(where, sessions=sessions, kinds=frozenset({TURN}))
-    matching = len(reader.matching(terms(query.text), COUNTED, own))
+    matching = len(reader.matching(terms(query.text), COUNTED, own).strengths)
     return replace(query, where=replace(where, other_sessions=sessions)), matching
 
 
@@ -52,5 +53,5 @@ def _sessions(asker: Asker, reader: Reader) -> frozenset[str]:
         projects=frozenset({asker.project}),
         created_after=asker.connected_at,
     )
-    turns = reader.select(lately, RECENT)
+    turns = reader.select(lately, Page(limit=RECENT))
     return frozenset(turn.session for turn in turns if turn.source.partition("-")[0] in asker.client.lower())

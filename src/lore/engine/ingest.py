@@ -1,49 +1,54 @@
-"""ingest: read on in a transcript → turns → memories under their session, and the bookmark with them."""
+"""ingest: new lines of a transcript → turns → memories below their session, and the bookmark with them."""
 
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from lore.admit import Admitted, admit
+from lore.bookmark import Bookmark
 from lore.engine.clean import clean_heading, clean_turn
+from lore.engine.context import Context
 from lore.engine.link import new_link
 from lore.errors import LoreError, Unavailable
-from lore.model import FULL_LENGTH, LORE_CALL, SESSION, TURN, Cause, Link, LinkKind, Memory, Tie
-from lore.store import Bookmark, Reader, Store, Writer
+from lore.model import FULL_LENGTH, LORE_CALL, SESSION, STORED_TRUST, TURN, Link, LinkKind, Memory, Tie
+from lore.store import Reader, Writer
 from lore.text import preview
-from lore.transcripts.base import Heading, Said, Turn
-from lore.transcripts.growing import ReadPosition, Transcript, Watermark
-from lore.transcripts.lore_calls import is_lore_call
 from lore.transcripts.project import Project, project_of
 from lore.transcripts.sources import Source
+from lore.transcripts.tool_calls import is_lore_call
+from lore.transcripts.turns import Heading, Turn, TurnOrHeading, keep_newest
 
 BATCH = 200
-"""How many turns are kept at once: a fraction of a second, in which other writers wait."""
+"""Turns in one transaction: it takes a fraction of a second, in which other writers wait."""
 BATCH_CHARACTERS = 4_000_000
-"""Characters that are kept at once, if the turns are long."""
+"""Characters in one transaction, if the turns are long."""
+TRUST = {"user": STORED_TRUST, "assistant": 0.5, "summary": 0.5, "tool": 0.2}
+"""Trust in a turn by its speaker, 0 to 1. A statement has the least trust of its turns; it never replaces a
+statement of more trust."""
 IMPORTANCE = {"user": 0.3, "assistant": 0.2, "summary": 0.4, "tool": 0.1}
 SPEAKERS = {"user": "the user", "assistant": "the assistant", "summary": "a summary", "tool": "a tool"}
 NEIGHBOUR = 200
-"""Characters of the turn before that are indexed with a turn."""
-LOOKED_AT = 8 * NEIGHBOUR
-"""Characters of a turn in which these are looked for: it may begin with blank lines."""
+"""Characters of the preceding turn that are indexed with a turn."""
+NEIGHBOUR_SEARCHED = 8 * NEIGHBOUR
+"""Characters of a turn from which these are taken: it may begin with blank lines."""
 TITLE = 80
 AHEAD_SECONDS = 86_400.0
-"""By how much a client's clock may be ahead of ours; a turn of a later time gets the time of the reading."""
-REMEMBERED = 20
-"""Of how many sessions of a file the last turn is remembered."""
+"""How far a client's clock may be ahead of ours; a turn of a later time gets the time of the reading."""
+MOST_SESSIONS = 20
+"""Sessions of a file whose last turn is kept in the bookmark."""
 NAMES = uuid.UUID("7b0c6b1e-5d0f-4c55-9a5e-0d6f2f0b8c11")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ingested:
-    """What came of reading: new turns, those that had changed, new sessions; secrets by kind; bytes read.
+    """Counts of one reading: new turns, changed turns, new sessions, bytes read, and secrets by kind.
 
-    passed_over: lines of which nothing is kept, because they could not be read.
+    passed_over: lines that could not be read.
     """
 
     turns: int = 0
@@ -65,163 +70,105 @@ class Ingested:
 
 
 def ingest(
-    path: Path,
-    source: Source,
-    *,
-    store: Store,
-    namespace: str,
-    cause: Cause,
-    now: float,
-    ignored: Callable[[str], bool],
-    again: bool = False,
+    path: Path, source: Source, context: Context, *, ignored: Callable[[str], bool], again: bool = False
 ) -> Iterator[Ingested]:
-    """Read a transcript on from where it was left; what came of each batch, as soon as it is kept.
+    """Read a transcript from its bookmark; yields the counts of each batch as soon as it is committed.
 
-    ignored: of a folder, whether what was said there is left out. again: read it from its beginning; what is
-    known stays, and changes where the transcript says more of it or something else.
+    ignored: whether conversations in a folder are left out. again: read it from its beginning; existing turns
+    stay, and change where the transcript differs.
     """
-    marks = [] if again else store.reader(namespace).bookmarks()
+    bookmarks = [] if again else context.reader.records(Bookmark)
     try:
-        with source.open(path, [_left(mark) for mark in marks if mark.source == source.name]) as transcript:
-            begun = transcript.left
-            keeping = _Keeping(source.name, namespace, cause, now, _last_of(admit(begun.state)))
-            before, passed_over = begun.mark.offset, 0
+        with source.open(path, [one for one in bookmarks if one.source == source.name]) as transcript:
+            start = transcript.bookmark
+            keeping = _Keeping(source.name, context, dict(admit(start.state).get("last", ())))
+            offset, passed_over = start.offset, 0
             for batch in _batches(transcript):
-                left = transcript.left
+                bookmark = replace(transcript.bookmark, source=source.name, read_at=context.now)
                 kept = [one for one in batch if not ignored(one.folder)]
-                done = keeping.keep(kept, _bookmark(left, source.name, now), store)
+                counts = keeping.keep(kept, bookmark)
                 lost = transcript.passed_over - passed_over
-                yield replace(done, bytes=left.mark.offset - before, passed_over=lost)
-                before, passed_over = left.mark.offset, passed_over + lost
+                yield replace(counts, bytes=bookmark.offset - offset, passed_over=lost)
+                offset, passed_over = bookmark.offset, passed_over + lost
     except OSError as error:
         raise Unavailable(f"{path} cannot be read: {error.strerror}") from error
 
 
-def keep_all(
-    said: Iterable[Said], source: str, *, store: Store, namespace: str, cause: Cause, now: float
-) -> Iterator[Ingested]:
-    """Keep what was said, whoever read it; what came of each batch. What is known already is not new."""
-    keeping = _Keeping(source, namespace, cause, now, {})
-    for batch in _parted(said):
-        yield keeping.keep(batch, None, store)
+def keep_all(entries: Iterable[TurnOrHeading], source: str, context: Context) -> Iterator[Ingested]:
+    """Keep turns and headings from anywhere; yields the counts of each batch. Existing turns are not new."""
+    keeping = _Keeping(source, context, {})
+    for batch in _batches([one] for one in entries):
+        yield keeping.keep(batch, None)
 
 
-def _parted(said: Iterable[Said]) -> Iterator[list[Said]]:
-    """Some at a time. What comes before something that cannot be read is not lost with it."""
-    batch: list[Said] = []
-    characters = 0
+def _batches(pieces: Iterable[Sequence[TurnOrHeading]]) -> Iterator[list[TurnOrHeading]]:
+    """The entries in batches. Entries before an error are not lost; the last batch may be empty."""
+    batch: list[TurnOrHeading] = []
+    pending, characters = False, 0
     try:
-        for one in said:
-            batch.append(one)
-            characters += _characters([one])
+        for piece in pieces:
+            pending = True
+            batch += piece
+            characters += sum(len(one.text) + len(one.full) for one in piece if isinstance(one, Turn))
             if len(batch) >= BATCH or characters >= BATCH_CHARACTERS:
                 yield batch
-                batch, characters = [], 0
+                batch, pending, characters = [], False, 0
     except LoreError:
-        if batch:
+        if pending:
             yield batch
         raise
-    if batch:
-        yield batch
-
-
-def _characters(said: Iterable[Said]) -> int:
-    return sum(len(one.text) + len(one.full) for one in said if isinstance(one, Turn))
-
-
-def _left(bookmark: Bookmark) -> ReadPosition:
-    mark = Watermark(offset=bookmark.offset, lines=bookmark.lines, first=bookmark.first, last=bookmark.last)
-    return ReadPosition(
-        path=bookmark.path,
-        device=bookmark.device,
-        inode=bookmark.inode,
-        mark=mark,
-        state=bookmark.state,
-    )
-
-
-def _bookmark(left: ReadPosition, source: str, now: float) -> Bookmark:
-    return Bookmark(
-        path=left.path,
-        source=source,
-        device=left.device,
-        inode=left.inode,
-        offset=left.mark.offset,
-        lines=left.mark.lines,
-        first=left.mark.first,
-        last=left.mark.last,
-        state=left.state,
-        read_at=now,
-    )
-
-
-def _batches(transcript: Transcript) -> Iterator[list[Said]]:
-    """What is said, some at a time; the last batch may be empty, but the reading has moved."""
-    batch: list[Said] = []
-    read = characters = 0
-    for piece in transcript:
-        read += 1
-        batch += piece
-        characters += _characters(piece)
-        if len(batch) >= BATCH or characters >= BATCH_CHARACTERS:
-            yield batch
-            batch, read, characters = [], 0, 0
-    if read:
+    if pending:
         yield batch
 
 
 class _Keeping:
-    """Turns of one file become memories. last: of each session, the turn before the next, and its words.
+    """Keeps the turns of one file as memories. last: id and beginning of the last turn of each session.
 
     A heading waits for the first turn of its session.
     """
 
-    def __init__(
-        self, source: str, namespace: str, cause: Cause, now: float, last: dict[str, Sequence[str]]
-    ) -> None:
+    def __init__(self, source: str, context: Context, last: dict[str, Sequence[str]]) -> None:
         self._source = source
-        self._namespace = namespace
-        self._cause = cause
-        self._now = now
+        self._context = context
+        self._now = context.now
         self._last = last
         self._waiting: dict[str, Heading] = {}
-        self._projects: dict[tuple[str, str], Project | None] = {}
-        self._sessions: dict[str, str] = {}
+        self._project = cache(project_of)
+        self._session = cache(lambda name: self._id(f"session\0{name}"))
 
-    def keep(self, batch: Sequence[Said], bookmark: Bookmark | None, store: Store) -> Ingested:
-        """All of a batch and the bookmark behind it, if there is one, in one transaction."""
-        hidden: Counter[str] = Counter()
-        said = [self._dated(clean_turn(one, hidden)) for one in batch if isinstance(one, Turn)]
-        turns = {self._id(turn.uuid): turn for turn in said if turn.text}
-        told = (clean_heading(one, hidden) for one in batch if isinstance(one, Heading))
-        headings = self._waiting | {heading.session: heading for heading in told}
-        with store.transaction(self._namespace, self._cause, self._now) as writer:
-            known = writer.get(turns, forgotten=True)
-            fresh = {id: turn for id, turn in turns.items() if id not in known}
-            sessions = self._keep_sessions(list(fresh.values()), headings, writer)
-            memories, links = self._told(turns, known)
-            writer.put(memories)
+    def keep(self, batch: Sequence[TurnOrHeading], bookmark: Bookmark | None) -> Ingested:
+        """Keep a batch, and the bookmark behind it if there is one, in one transaction."""
+        secrets: Counter[str] = Counter()
+        cleaned = [self._dated(clean_turn(one, secrets)) for one in batch if isinstance(one, Turn)]
+        turns = {self._id(turn.uuid): turn for turn in cleaned if turn.text}
+        new_headings = (clean_heading(one, secrets) for one in batch if isinstance(one, Heading))
+        headings = self._waiting | {heading.session: heading for heading in new_headings}
+        with self._context.transaction() as writer:
+            existing = writer.get(turns, forgotten=True)
+            new = {id: turn for id, turn in turns.items() if id not in existing}
+            sessions = self._keep_sessions(list(new.values()), headings, writer)
+            memories, links = self._memories(turns, existing)
+            writer.put(memories, {id: Admitted(turn.full) for id, turn in new.items() if turn.full})
             writer.put_links(links)
-            changed = self._changed(turns, known, writer)
-            writer.put([*changed, *self._placed([turns[memory.id] for memory in changed], writer)])
-            writer.put_full_texts({id: Admitted(turn.full) for id, turn in fresh.items() if turn.full})
-            writer.put_full_texts({memory.id: Admitted(turns[memory.id].full) for memory in changed})
+            changed = self._changed(turns, existing, writer)
+            placed = self._placed([turns[memory.id] for memory in changed], writer)
+            full_texts = {memory.id: Admitted(turns[memory.id].full) for memory in changed}
+            writer.put([*changed, *placed], full_texts)
             if bookmark is not None:
-                writer.put_bookmark(
-                    replace(bookmark, state={**bookmark.state, "last": list(self._last.items())})
-                )
-        return Ingested(turns=len(fresh), changed=len(changed), sessions=sessions, redacted=hidden)
+                last = list(self._last.items())
+                writer.put_records([replace(bookmark, state={**bookmark.state, "last": last})])
+        return Ingested(turns=len(new), changed=len(changed), sessions=sessions, redacted=secrets)
 
     def _dated(self, turn: Turn) -> Turn:
-        """The turn without a time that it cannot have: before 1970, or more than a day from now."""
+        """The turn without an impossible time: before 1970, or more than a day ahead."""
         possible = turn.at is None or 0 < turn.at <= self._now + AHEAD_SECONDS
         return turn if possible else replace(turn, at=None)
 
     def _changed(
-        self, turns: Mapping[str, Turn], known: Mapping[str, Memory], reader: Reader
+        self, turns: Mapping[str, Turn], existing: Mapping[str, Memory], reader: Reader
     ) -> list[Memory]:
-        """Memories of turns that now say something else, or more; forgotten ones stay as they are."""
-        current = {id: memory for id, memory in known.items() if memory.forgotten_at is None}
+        """The memories of turns whose text or project has changed; forgotten ones stay as they are."""
+        current = {id: memory for id, memory in existing.items() if memory.forgotten_at is None}
         full = reader.full_texts(id for id, memory in current.items() if FULL_LENGTH in memory.metadata)
         return [
             replace(
@@ -229,7 +176,7 @@ class _Keeping:
                 kind=_kind(turns[id]),
                 content=Admitted(turns[id].text),
                 project=project,
-                metadata=_told(turns[id]),
+                metadata=_metadata(turns[id]),
                 updated_at=self._now,
             )
             for id, memory in current.items()
@@ -238,33 +185,33 @@ class _Keeping:
         ]
 
     def _id(self, name: str) -> str:
-        """The same wherever and however often it is read, so that nothing is kept twice."""
-        return str(uuid.uuid5(NAMES, "\0".join((self._namespace, self._source, name))))
+        """An id that depends on the name only, so that no turn is kept twice."""
+        return str(uuid.uuid5(NAMES, "\0".join((self._context.namespace, self._source, name))))
 
     def _keep_sessions(self, turns: Sequence[Turn], headings: Mapping[str, Heading], writer: Writer) -> int:
-        """The sessions of these turns, called by their heading or by what the user said first."""
+        """Keep the sessions of these turns, titled by their heading or by the user's first words."""
         by_session: dict[str, list[Turn]] = {}
         for turn in turns:
             by_session.setdefault(turn.session, []).append(turn)
         ids = {self._session(name): name for name in (*by_session, *headings)}
-        known = writer.get(ids, forgotten=True)
+        existing = writer.get(ids, forgotten=True)
         new = [
             self._session_memory(id, by_session[name], headings.get(name))
             for id, name in ids.items()
-            if id not in known and name in by_session
+            if id not in existing and name in by_session
         ]
         renamed = [
             replace(memory, title=title, content=title, updated_at=self._now)
-            for id, memory in known.items()
+            for id, memory in existing.items()
             if (title := _title(headings.get(ids[id]))) and title != memory.title
         ]
         writer.put([*new, *renamed])
-        there = {*by_session, *(ids[id] for id in known)}
-        self._waiting = {name: heading for name, heading in headings.items() if name not in there}
+        kept = {*by_session, *(ids[id] for id in existing)}
+        self._waiting = {name: heading for name, heading in headings.items() if name not in kept}
         return len(new)
 
     def _placed(self, turns: Sequence[Turn], reader: Reader) -> list[Memory]:
-        """The sessions of these turns whose project was not known, with the one that the turns tell."""
+        """The sessions of these turns that had no project, with the project of the turns."""
         by_session = {self._session(turn.session): turn for turn in reversed(turns)}
         return [
             replace(memory, project=project, metadata={**memory.metadata, **folder}, updated_at=self._now)
@@ -273,98 +220,79 @@ class _Keeping:
             for folder in [{"folder": by_session[id].folder} if by_session[id].folder else {}]
         ]
 
-    def _session(self, name: str) -> str:
-        if name not in self._sessions:
-            self._sessions[name] = self._id(f"session\0{name}")
-        return self._sessions[name]
-
     def _session_memory(self, id: str, turns: Sequence[Turn], heading: Heading | None) -> Memory:
         first = next((turn for turn in turns if turn.role == "user"), turns[0])
         title = _title(heading) or preview(first.text, TITLE)
-        at = self._now if first.at is None else first.at
-        told = {"folder": first.folder, "branch": first.branch, "parent": heading.parent if heading else ""}
-        return Memory(
-            id=id,
-            namespace=self._namespace,
+        metadata = {
+            "folder": first.folder,
+            "branch": first.branch,
+            "parent": heading.parent if heading else "",
+        }
+        return replace(
+            self._memory(id, first, ""),
             kind=SESSION,
+            type="",
             title=title,
             content=title,
+            context="",
             importance=IMPORTANCE["tool"],
-            source=self._source,
-            source_type="transcript",
-            session=first.session,
-            project=self._project_key(first),
-            metadata={name: value for name, value in told.items() if value},
-            created_at=at,
-            updated_at=at,
+            metadata={name: value for name, value in metadata.items() if value},
         )
 
-    def _told(
-        self, turns: Mapping[str, Turn], known: Mapping[str, Memory]
+    def _memories(
+        self, turns: Mapping[str, Turn], existing: Mapping[str, Memory]
     ) -> tuple[list[Memory], list[Link]]:
-        """The memories of new turns in their order, below their session and behind the turn before.
+        """Memories of new turns in order, with links from their session and from the preceding turn.
 
-        Calls to Lore stand below their session only: the turns before and after them are neighbours.
+        Calls to Lore are linked to their session only: the turns before and after them are neighbours.
         """
         memories, links = [], []
         for id, turn in turns.items():
-            if id not in known:
-                before, said = self._last.get(turn.session, ("", ""))
-                memories.append(self._memory(id, turn, said))
+            own_call = _kind(turn) == LORE_CALL
+            if id not in existing:
+                before, text_before = self._last.get(turn.session, ("", ""))
+                memories.append(self._memory(id, turn, text_before))
                 links.append(self._link(self._session(turn.session), id, "hierarchical"))
-                if before and _kind(turn) == TURN:
+                if before and not own_call:
                     links.append(self._link(before, id, "temporal"))
-            if _kind(turn) == LORE_CALL:
-                continue
-            self._last.pop(turn.session, None)
-            self._last[turn.session] = (id, preview(turn.text[:LOOKED_AT], NEIGHBOUR))
-        for old in list(self._last)[:-REMEMBERED]:
-            del self._last[old]
+            if not own_call:
+                self._last.pop(turn.session, None)
+                self._last[turn.session] = (id, preview(turn.text[:NEIGHBOUR_SEARCHED], NEIGHBOUR))
+        keep_newest(self._last, MOST_SESSIONS)
         return memories, links
 
     def _link(self, source: str, target: str, kind: LinkKind) -> Link:
-        return new_link(Tie(source=source, target=target, kind=kind), self._cause.verb, self._now)
+        return new_link(Tie(source=source, target=target, kind=kind), self._context.cause.verb, self._now)
 
-    def _memory(self, id: str, turn: Turn, words_before: str) -> Memory:
-        project = self._project(turn)
+    def _memory(self, id: str, turn: Turn, text_before: str) -> Memory:
+        project = self._project(turn.folder, turn.remote)
         at = self._now if turn.at is None else turn.at
         return Memory(
             id=id,
-            namespace=self._namespace,
+            namespace=self._context.namespace,
             kind=_kind(turn),
             type=turn.role,
             content=Admitted(turn.text),
-            context=_context(turn, project, words_before),
+            context=_context(turn, project, text_before),
             importance=IMPORTANCE[turn.role],
+            trust=TRUST[turn.role],
             source=self._source,
             source_type="transcript",
             session=turn.session,
-            project=self._project_key(turn),
-            metadata=_told(turn),
+            project=project.key if project else "",
+            metadata=_metadata(turn),
             created_at=at,
             updated_at=at,
         )
 
     def _project_key(self, turn: Turn) -> str:
-        project = self._project(turn)
+        project = self._project(turn.folder, turn.remote)
         return project.key if project else ""
 
-    def _project(self, turn: Turn) -> Project | None:
-        place = (turn.folder, turn.remote)
-        if place not in self._projects:
-            self._projects[place] = project_of(*place)
-        return self._projects[place]
 
-
-def _last_of(state: Mapping[str, Any]) -> dict[str, Sequence[str]]:
-    """Of the sessions of a file, their last turns, the latest session last."""
-    last = state.get("last", ())
-    return dict(last.items() if isinstance(last, Mapping) else last)
-
-
-def _told(turn: Turn) -> dict[str, Any]:
-    """What else is known of a turn."""
-    told = {
+def _metadata(turn: Turn) -> dict[str, Any]:
+    """The fields of a turn that have no column of their own."""
+    metadata = {
         "uuid": turn.uuid,
         "line": turn.line,
         "folder": turn.folder,
@@ -376,7 +304,7 @@ def _told(turn: Turn) -> dict[str, Any]:
         "reasoning": Admitted(turn.reasoning),
         FULL_LENGTH: len(turn.full),
     }
-    return {name: value for name, value in told.items() if value}
+    return {name: value for name, value in metadata.items() if value}
 
 
 def _kind(turn: Turn) -> str:
@@ -387,10 +315,10 @@ def _title(heading: Heading | None) -> str:
     return preview(heading.title, TITLE) if heading and heading.title.strip() else ""
 
 
-def _context(turn: Turn, project: Project | None, words_before: str) -> str:
-    """What is found by, but not shown: who spoke, when, where, and what was said just before."""
+def _context(turn: Turn, project: Project | None, text_before: str) -> str:
+    """Text that is indexed with a turn but not shown: speaker, date, project, and the preceding turn."""
     speaker = f"{SPEAKERS[turn.role]} {turn.tool}".strip()
-    when = "" if turn.at is None else datetime.fromtimestamp(turn.at, UTC).strftime("%A %d %B %Y")
-    where = " ".join(part for part in (project.name if project else "", turn.branch) if part)
-    told = ", ".join(part for part in (speaker, when, where) if part)
-    return Admitted(f"{admit(told)}\n{words_before}".strip())
+    date = "" if turn.at is None else datetime.fromtimestamp(turn.at, UTC).strftime("%A %d %B %Y")
+    place = " ".join(filter(None, (project.name if project else "", turn.branch)))
+    line = ", ".join(filter(None, (speaker, date, place)))
+    return Admitted(f"{admit(line)}\n{text_before}".strip())

@@ -4,25 +4,26 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from lore.admit import admit
+from lore.engine.context import Context
 from lore.errors import Invalid, NotFound
-from lore.model import LINK_KINDS, SHARED, Cause, Link, Tie, new_id
-from lore.store import Store, Writer
+from lore.model import LINK_KINDS, SHARED, Link, Tie, new_id
+from lore.store import Writer
 from lore.text import check_storable, listed, preview
 
 
-def link(ties: Sequence[Tie], *, store: Store, namespace: str, cause: Cause, now: float) -> list[Link]:
+def link(ties: Sequence[Tie], context: Context) -> list[Link]:
     """Tie memories together, all or none. A tie that exists is renewed; a new parent replaces the old."""
     for tie in ties:
         check_tie(tie)
-    with store.transaction(namespace, cause, now) as writer:
-        return [put_link(tie, writer, cause, now) for tie in admit(list(ties))]
+    with context.transaction() as writer:
+        return [put_link(tie, writer) for tie in admit(list(ties))]
 
 
-def unlink(ids: Sequence[str], *, store: Store, namespace: str, cause: Cause, now: float) -> list[str]:
+def unlink(ids: Sequence[str], context: Context) -> list[str]:
     """End links; the ids that were active. A child whose tie to its parent ends becomes a root."""
-    with store.transaction(namespace, cause, now) as writer:
-        active = [link for link in writer.get_links(ids).values() if link.active]
-        writer.put_links([end_link(link, now) for link in active])
+    with context.transaction() as writer:
+        active = [link for link in writer.links(ids=ids, ended=True) if link.active]
+        writer.put_links([end_link(link, context.now) for link in active])
         return [link.id for link in active]
 
 
@@ -59,7 +60,7 @@ def check_tie(tie: Tie) -> None:
     check_storable(tie.reason, "reason")
 
 
-def put_link(tie: Tie, writer: Writer, cause: Cause, now: float) -> Link:
+def put_link(tie: Tie, writer: Writer) -> Link:
     """Keep one link; both ends must be known."""
     ends = writer.get([tie.source, tie.target])
     for end in (tie.source, tie.target):
@@ -68,19 +69,19 @@ def put_link(tie: Tie, writer: Writer, cause: Cause, now: float) -> Link:
     if tie.kind == "hierarchical":
         if ends[tie.target].namespace == SHARED != ends[tie.source].namespace:
             raise Invalid(f"{tie.target} is shared; it cannot hang below a memory that others do not see")
-        _make_room(tie, writer, now)
-    [stored] = writer.put_links([new_link(tie, cause.verb, now)])
+        _make_room(tie, writer)
+    [stored] = writer.put_links([new_link(tie, writer.cause.verb, writer.now)])
     return stored
 
 
-def _make_room(tie: Tie, writer: Writer, now: float) -> None:
+def _make_room(tie: Tie, writer: Writer) -> None:
     """A memory has one parent, and never below itself."""
     if tie.target in writer.ancestors([tie.source])[tie.source]:
         raise Invalid(f"{tie.target} is above {tie.source}; it cannot also be below it")
     above = [
         link
-        for link in writer.all_links(tie.target)
+        for link in writer.links([tie.target], ended=True)
         if link.target == tie.target and link.kind == "hierarchical" and link.active
     ]
     same = (tie.source, tie.type)
-    writer.put_links([end_link(link, now) for link in above if (link.source, link.type) != same])
+    writer.put_links([end_link(link, writer.now) for link in above if (link.source, link.type) != same])

@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from lore.engine.embeddings import Embeddings
 from lore.model import Filter, Hit, Memory, Signal
 from lore.ranking import confidence, evidence, fuse
-from lore.ranking.coverage import coverage
 from lore.ranking.decay import left_of, relevance, usage
+from lore.ranking.evidence import coverage, exact, identifiers
 from lore.ranking.graph import STEPS, reached
-from lore.ranking.identifiers import exact, identifiers
 from lore.ranking.policy import MATCH, Policy
 from lore.store import Reader
+from lore.store.values import Page, TextMatches
 from lore.text import overlap, terms
-from lore.vectors import Vector
+from lore.vectors import Vector, cosines_to
 
 LINKED_FROM = 5
 """From how many of the first candidates links are followed where they count."""
@@ -61,7 +61,7 @@ class Candidates:
     words: Mapping[str, float]
     wording: Mapping[str, float]
     around: Mapping[str, Mapping[str, float]]
-    parsed: evidence.Asked
+    parsed: evidence.ParsedQuestion
     ranks: Mapping[str, Mapping[str, float]]
 
     def strength(self, name: str, hit: Hit) -> float:
@@ -91,13 +91,13 @@ class Candidates:
     def evidence_of(self, memory: Memory) -> dict[str, float]:
         """The signals that tell how well a memory matches."""
         meaning, wording = self.meaning.get(memory.id, 0.0), self.wording.get(memory.id, 0.0)
-        signs = evidence.signs(self.parsed, memory)
+        signs = evidence.memory_signals(self.parsed, memory)
         fits = min(max((meaning + wording) / 2, 0.0), 1 - LENGTH_ALONE)
         return {
             **signs,
             "meaning": meaning,
             "wording": wording,
-            "fullness": signs["fullness"] * (LENGTH_ALONE + fits),
+            "length": signs["length"] * (LENGTH_ALONE + fits),
             **{name: by.get(memory.id, 0.0) for name, by in self.around.items()},
         }
 
@@ -114,27 +114,30 @@ class Candidates:
         return confidence.confidence(self.question.text, support, certain)
 
 
-def find(question: Question, reader: Reader, sense: Embeddings) -> Candidates:
+def find(question: Question, reader: Reader, embeddings: Embeddings) -> Candidates:
     """The candidates by meaning and by words; a filter by ids names exactly the candidates."""
     policy, where, vector = question.policy, question.where, question.vector
     many = max(policy.candidates, question.limit)
     names = () if policy.formula else identifiers(question.text)
-    words = reader.matching([*terms(question.text), *names], many, where)
-    near = {} if vector is None else reader.near(vector, sense.model, many, where)
-    likely = [id for id, cosine in near.items() if sense.likeness(cosine) > policy.likely_above]
+    found = reader.matching([*terms(question.text), *names], many, where)
+    words = found.strengths
+    near = {} if vector is None else reader.near(vector, embeddings.model, many, where)
+    likely = [id for id, cosine in near.items() if embeddings.likeness(cosine) > policy.likely_above]
     linked = _linked([likely, list(words)], question, reader)
     lists = {"words_rank": list(words)}
     lists |= {} if vector is None else {"meaning_rank": likely}
     lists |= {"links_rank": list(linked)} if linked else {}
     beside = [] if policy.formula else _beside([list(near), list(words)], reader)
     chosen = list(dict.fromkeys([*near, *words, *linked, *beside, *(where.ids or ())]))
-    memories = reader.select(replace(where, ids=tuple(chosen)), len(chosen))
+    memories = reader.select(replace(where, ids=tuple(chosen)), Page(limit=len(chosen)))
     unmeasured = [memory.id for memory in memories if memory.id not in near]
-    rest = {} if vector is None or not unmeasured else reader.cosines(vector, sense.model, unmeasured)
-    likeness = {id: sense.likeness(cosine) for id, cosine in (near | rest).items()}
-    meaning = evidence.standing(likeness, evidence.UNLIKE)
+    rest: dict[str, float] = {}
+    if vector is not None and unmeasured:
+        rest = cosines_to(vector, reader.vectors(embeddings.model, unmeasured))
+    likeness = {id: embeddings.likeness(cosine) for id, cosine in (near | rest).items()}
+    meaning = evidence.z_scaled(likeness, evidence.UNRELATED)
     texts = {memory.id: f"{memory.title}\n{memory.content}".lower() for memory in memories}
-    wording = {} if policy.formula else _wording(question.text, texts, words, reader)
+    wording = {} if policy.formula else _wording(found, terms(question.text), texts)
     candidates = Candidates(
         question=question,
         memories=memories,
@@ -143,18 +146,16 @@ def find(question: Question, reader: Reader, sense: Embeddings) -> Candidates:
         words=fuse.relative_to_best(words),
         wording=wording,
         around={"links": linked} if linked else {},
-        parsed=evidence.asked(question.text, question.now),
+        parsed=evidence.parse_question(question.text, question.now),
         ranks={name: fuse.by_rank(ids) for name, ids in lists.items()},
     )
     return candidates if policy.formula else replace(candidates, around=_around(candidates, names, reader))
 
 
-def _wording(
-    question: str, texts: Mapping[str, str], strengths: Mapping[str, float], reader: Reader
-) -> dict[str, float]:
+def _wording(found: TextMatches, words: Sequence[str], texts: Mapping[str, str]) -> dict[str, float]:
     """The share of the question that each text covers; of equal shares the denser text has a little more."""
-    covered = coverage(reader.information(terms(question)), texts)
-    dense = fuse.relative_to_best(strengths)
+    covered = coverage({word: found.information[word] for word in words}, texts)
+    dense = fuse.relative_to_best(found.strengths)
     return {id: share * (1 - DENSITY + DENSITY * dense.get(id, 0.0)) for id, share in covered.items()}
 
 
@@ -164,12 +165,15 @@ def _around(candidates: Candidates, names: Sequence[str], reader: Reader) -> dic
     places = {memory.id: memory.session for memory in memories if memory.session}
     stands = {memory.id: candidates.meaning.get(memory.id, 0.0) for memory in memories}
     match = {id: stand + WORDS_IN_COMPANY * wording[id] for id, stand in stands.items()}
+    following = reader.links(between=places, kinds=("temporal",)) if places else []
     around: dict[str, Mapping[str, float]] = {
         **candidates.around,
-        "company": evidence.company(match, places),
-        "nearby": evidence.nearby(stands, reader.following(places)),
+        "session_support": evidence.session_support(match, places),
+        "neighbour_support": evidence.neighbour_support(
+            stands, [(link.source, link.target) for link in following]
+        ),
     }
-    if candidates.parsed.goes_on:
+    if candidates.parsed.continues:
         around["recent"] = evidence.recency(memories)
     if names:
         texts = {memory.id: f"{memory.title}\n{memory.content}".lower() for memory in memories}
@@ -186,7 +190,7 @@ def _linked(lists: list[list[str]], question: Question, reader: Reader) -> dict[
     strengths = fuse.relative_to_best(reached(seeds, edges_around(seeds, reader, STEPS)))
     where = question.where
     within = [id for id in strengths if where.ids is None or id in where.ids]
-    passing = reader.select(replace(where, ids=tuple(within)), len(within)) if within else []
+    passing = reader.select(replace(where, ids=tuple(within)), Page(limit=len(within))) if within else []
     return {
         memory.id: strengths[memory.id]
         for memory in sorted(passing, key=lambda memory: (-strengths[memory.id], memory.id))
@@ -240,7 +244,7 @@ def weigh(hits: Sequence[Hit], candidates: Candidates, certainty: float) -> list
     share = _by_walk if hits and "walk" in hits[0].signals else _by_evidence
     weighed = [_weighed(hit, certainty * share(hit, best), candidates, certainty) for hit in hits]
     weighed.sort(key=_best_first)
-    return sorted(_broad(weighed), key=_best_first) if candidates.parsed.goes_on else weighed
+    return sorted(_broad(weighed), key=_best_first) if candidates.parsed.continues else weighed
 
 
 def _best_first(hit: Hit) -> tuple[float, str]:

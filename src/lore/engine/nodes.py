@@ -4,7 +4,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
+from lore.engine.context import Context, count_use
 from lore.engine.entity_view import (
     ENTITY,
     IMPLIED,
@@ -15,10 +17,10 @@ from lore.engine.entity_view import (
     observations_below,
     views_of,
 )
-from lore.engine.use import count_use
 from lore.errors import Invalid
 from lore.model import VERBATIM, Filter, Link, Memory
-from lore.store import Reader, Store
+from lore.store import Reader
+from lore.store.values import COUNT, Page, parents_of
 from lore.text import LABEL_WIDTH, label_of, preview, words
 
 FOREIGN_LIMIT = 50
@@ -32,6 +34,8 @@ REPLACED = replace(OTHERS, superseded=True)
 """Memories of other dialects, also those that something newer has replaced."""
 LISTED = Filter(other_kinds=frozenset({ENTITY, OBSERVATION, "reflection"}) | VERBATIM)
 """The memories of other dialects in the whole graph: no transcripts, and no reflections."""
+Which = Literal["current", "implied", "replaced"]
+"""Entities that a name may mean: current ones; also those that only relations mention; only replaced ones."""
 _NUMBERED = re.compile(r"^(?P<label>.*) \(#(?P<alias>[0-9]{1,18})\)$", re.DOTALL)
 
 
@@ -56,24 +60,27 @@ class Nodes:
     omitted: int = 0
 
 
-def everything(*, reader: Reader) -> Nodes:
-    """All entities in the order they came in, then the newest memories of other dialects."""
+def matching_nodes(text: str | None, *, reader: Reader) -> Nodes:
+    """The nodes whose name, type or observations contain the text, whatever the case; None: all of them."""
+    return _everything(reader) if text is None else _containing(text, reader)
+
+
+def _everything(reader: Reader) -> Nodes:
+    """All entities in the order of their creation, then the newest memories of other dialects."""
     entities = all_entities(reader=reader)
     shown = [entity for entity in entities if IMPLIED not in entity.flags]
-    foreign = _bounded(reader.select(LISTED, FOREIGN_LIMIT))
+    foreign = _bounded(reader.select(LISTED, Page(limit=FOREIGN_LIMIT)))
     links = reader.links([memory.id for memory in (*entities, *foreign)], kinds=("relation",))
     views = [*views_of(shown, reader=reader), *standing_in(foreign, reader)]
-    omitted = reader.count(LISTED) - len(foreign)
+    omitted = reader.traces(LISTED, COUNT).total - len(foreign)
     return Nodes(views=tuple(views), bonds=named_bonds(links, views, reader), omitted=omitted)
 
 
-def containing(text: str, *, reader: Reader) -> Nodes:
-    """Whose name, type or observations have the text in them, whatever the case."""
+def _containing(text: str, reader: Reader) -> Nodes:
     wanted = text.lower()
     found = reader.get(reader.containing(text, Filter()))
-    parents = reader.parents([id for id, memory in found.items() if memory.kind == OBSERVATION])
-    telling = [memory for memory in found.values() if _tells(memory, wanted)]
-    ids = [parents.get(memory.id, memory.id) for memory in telling]
+    parents = parents_of(reader.ancestors([id for id, memory in found.items() if memory.kind == OBSERVATION]))
+    ids = [parents.get(id, id) for id, memory in found.items() if _contains(memory, wanted)]
     memories = reader.get(dict.fromkeys(ids))
     matches = sorted(memories.values(), key=lambda memory: (memory.created_at, memory.alias))
     own = [memory for memory in matches if memory.kind == ENTITY and IMPLIED not in memory.flags]
@@ -83,41 +90,40 @@ def containing(text: str, *, reader: Reader) -> Nodes:
     return _bound(views, reader, omitted=len(foreign) - len(shown))
 
 
-def opened(
-    names: Sequence[str], *, replaced: bool, store: Store, reader: Reader, namespace: str, now: float
-) -> Nodes:
+def open_nodes(names: Sequence[str], context: Context, *, replaced: bool) -> Nodes:
     """By exact name or by id, in the order asked for; unknown ones are left out. Counts as use, together.
 
     replaced: where no current memory goes by a name, those that something newer has replaced.
     """
-    entities = entities_named(names, reader=reader, namespace=namespace)
-    by_id = {id: memory for id, memory in reader.get(names).items() if IMPLIED not in memory.flags}
-    own = {p.name: p for p in views_of(entities.values(), reader=reader)}
+    entities = entities_named(names, reader=context.reader)
+    by_id = {id: memory for id, memory in context.reader.get(names).items() if IMPLIED not in memory.flags}
+    own = {p.name: p for p in views_of(entities.values(), reader=context.reader)}
     shown: dict[str, EntityView] = {}
     for name in dict.fromkeys(names):
         if name in own:
             found = [own[name]]
         elif name in by_id:
-            found = portrayed([by_id[name]], reader=reader)
+            found = portrayed([by_id[name]], reader=context.reader)
         else:
-            called = _called(name, reader) or (_called(name, reader, REPLACED) if replaced else [])
-            found = standing_in(called, reader)
+            called = _called(name, context.reader) or (
+                _called(name, context.reader, REPLACED) if replaced else []
+            )
+            found = standing_in(called, context.reader)
         shown |= {view.entity.id: view for view in found}
-    count_use(list(shown), store=store, now=now, together=len(shown) > 1)
-    return _bound(list(shown.values()), reader)
+    count_use(list(shown), context, together=len(shown) > 1)
+    return _bound(list(shown.values()), context.reader)
 
 
-def addressed(
-    names: Iterable[str], *, reader: Reader, namespace: str, implied: bool = False
-) -> dict[str, Memory]:
+def addressed(names: Iterable[str], *, reader: Reader, which: Which = "current") -> dict[str, Memory]:
     """The memory behind each name or id that the graph shows, whichever dialect stored it.
 
     Entities come before memories of other dialects. Invalid lists the memories that share a name.
     """
+    if which == "replaced":
+        old = {name: _called(name, reader, REPLACED) for name in names}
+        return {name: one for name, memories in old.items() for one in memories if one.superseded_by}
     names = list(dict.fromkeys(names))
-    found: dict[str, Memory] = dict(
-        entities_named(names, reader=reader, namespace=namespace, implied=implied)
-    )
+    found: dict[str, Memory] = dict(entities_named(names, reader=reader, implied=which == "implied"))
     others = [name for name in names if name not in found]
     found |= {id: memory for id, memory in reader.get(others).items() if is_node(memory)}
     for name in others:
@@ -129,18 +135,13 @@ def addressed(
     return found
 
 
-def replaced_as(name: str, *, reader: Reader) -> Memory | None:
-    """The memory of another dialect that went by this name until something newer replaced it."""
-    return next((memory for memory in _called(name, reader, REPLACED) if memory.superseded_by), None)
-
-
 def portrayed(memories: Iterable[Memory], *, reader: Reader) -> list[EntityView]:
     """Entities with their observations, others under a name of their own; in the same order."""
     memories = list(memories)
     own = views_of([m for m in memories if m.kind == ENTITY], reader=reader)
     others = standing_in([m for m in memories if m.kind != ENTITY], reader)
-    known = {view.entity.id: view for view in (*own, *others)}
-    return [known[memory.id] for memory in memories]
+    views = {view.entity.id: view for view in (*own, *others)}
+    return [views[memory.id] for memory in memories]
 
 
 def stands_in(memory: Memory) -> bool:
@@ -155,11 +156,15 @@ def is_node(memory: Memory) -> bool:
 
 
 def standing_in(memories: Sequence[Memory], reader: Reader) -> list[EntityView]:
-    """Under title or first words; with a number where others are called the same."""
+    """Views of other memories, named by title or first words, with a number where a name is not unique."""
     below = observations_below([memory.id for memory in memories], reader=reader)
     labels = Counter(label_of(memory.title, memory.content) for memory in memories)
     titles = frozenset(labels)
-    taken = Counter(m.title for m in reader.select(Filter(titles=titles), 1_000)) if titles else Counter()
+    taken = (
+        Counter(m.title for m in reader.select(Filter(titles=titles), Page(limit=1_000)))
+        if titles
+        else Counter()
+    )
     views = []
     for memory in memories:
         label = label_of(memory.title, memory.content)
@@ -170,23 +175,35 @@ def standing_in(memories: Sequence[Memory], reader: Reader) -> list[EntityView]:
 
 
 def names_of(memories: Iterable[Memory], reader: Reader) -> dict[str, str]:
-    """What to call the end of a relation."""
+    """The names of these memories as ends of a relation, by id."""
     memories = list(memories)
     others = standing_in([memory for memory in memories if memory.kind != ENTITY], reader)
     own = {memory.id: memory.title for memory in memories if memory.kind == ENTITY}
     return own | {view.entity.id: view.name for view in others}
 
 
+def relations_of(entity: Memory, *, reader: Reader) -> list[Bond]:
+    """All relations of an entity, ended ones included, without those that were deleted."""
+    links = [link for link in reader.links([entity.id], ended=True) if link.kind == "relation"]
+    names = names_of(reader.get([link.other(entity.id) for link in links]).values(), reader)
+    names[entity.id] = names_of([entity], reader)[entity.id]
+    return [
+        Bond(link=link, source=names[link.source], target=names[link.target])
+        for link in links
+        if (link.active or link.ended_at is not None) and link.other(entity.id) in names
+    ]
+
+
 def _called(name: str, reader: Reader, where: Filter = OTHERS) -> list[Memory]:
-    """Memories of other dialects that go by this name; no name is nobody's."""
+    """Memories of other dialects with this name; none for an empty name."""
     if not name.strip():
         return []
     if numbered := _NUMBERED.match(name):
         alias = int(numbered["alias"])
-        found = reader.get(reader.ids_of("memory", [alias]).values())
+        found = reader.get(reader.resolve([alias], 1)[alias])
         named = {m.id: m for m in found.values() if label_of(m.title, m.content) == numbered["label"]}
     else:
-        titled = reader.select(replace(where, titles=frozenset({name})), NAMESAKES)
+        titled = reader.select(replace(where, titles=frozenset({name})), Page(limit=NAMESAKES))
         candidates = (*titled, *reader.get(_quoting(name, reader, where)).values())
         named = {m.id: m for m in candidates if name in (m.title, label_of(m.title, m.content))}
     return [memory for memory in named.values() if stands_in(memory)]
@@ -203,7 +220,7 @@ def _quoting(name: str, reader: Reader, where: Filter) -> list[str]:
     phrase = whole if whole == name else whole.rpartition(" ")[0]
     if not words(phrase):
         return reader.containing(whole, where)
-    quoting = list(reader.matching([phrase], NAMESAKES, where))
+    quoting = list(reader.matching([phrase], NAMESAKES, where).strengths)
     return quoting if len(quoting) < NAMESAKES else reader.containing(phrase, where)
 
 
@@ -219,13 +236,13 @@ def _bounded(memories: Iterable[Memory]) -> list[Memory]:
     return shown
 
 
-def _tells(memory: Memory, wanted: str) -> bool:
-    """The store looked into every field; which of them count depends on the kind."""
-    told = {
+def _contains(memory: Memory, text: str) -> bool:
+    """Whether a field that counts for its kind contains a lower-case text; the store searches all fields."""
+    fields = {
         ENTITY: (memory.title, memory.type),
         OBSERVATION: (memory.content,),
     }.get(memory.kind, (memory.title, memory.type or memory.kind, memory.content))
-    return any(wanted in text.lower() for text in told)
+    return any(text in field.lower() for field in fields)
 
 
 def _bound(views: Sequence[EntityView], reader: Reader, omitted: int = 0) -> Nodes:
@@ -236,7 +253,7 @@ def _bound(views: Sequence[EntityView], reader: Reader, omitted: int = 0) -> Nod
 def named_bonds(links: Sequence[Link], views: Iterable[EntityView], reader: Reader) -> tuple[Bond, ...]:
     """Relations in the order in which they became active, with the names of their ends.
 
-    One whose end was deleted since it was read is left out.
+    A relation is left out if one of its ends was deleted after the relation was read.
     """
     names = {view.entity.id: view.name for view in views}
     ends = {end for link in links for end in (link.source, link.target)} - names.keys()

@@ -1,4 +1,4 @@
-"""origins: a session → its turns → the memories that came from these alone."""
+"""origins: a session → its turns → the memories that were derived from these turns alone."""
 
 from collections.abc import Iterable, Set
 
@@ -11,7 +11,7 @@ TURNS = frozenset({TURN, LORE_CALL})
 def of_session(session: Memory, reader: Reader) -> dict[str, Memory]:
     """The turns of a session, and the distilled memories all of whose sources are among these turns.
 
-    A memory stays if another memory that stays hangs below it: somebody has built on it.
+    A memory is left out if a memory that is not in the result is its child or its source.
     """
     turns = {turn.id: turn for turn in _children(session, reader) if turn.kind in TURNS}
     current = {id: turn for id, turn in turns.items() if turn.forgotten_at is None}
@@ -23,7 +23,7 @@ def of_session(session: Memory, reader: Reader) -> dict[str, Memory]:
 
 
 def gone_with(session: Memory, reader: Reader) -> dict[str, Memory]:
-    """All that was forgotten together with a session: at the same moment, and derived from its turns."""
+    """The turns and derived memories that were forgotten at the same moment as their session."""
     turns = [turn for turn in _children(session, reader) if turn.kind in TURNS]
     found = {turn.id: turn for turn in turns if turn.forgotten_at == session.forgotten_at}
     new = [turn.id for turn in turns]
@@ -40,17 +40,17 @@ def gone_with(session: Memory, reader: Reader) -> dict[str, Memory]:
 
 
 def _children(session: Memory, reader: Reader) -> Iterable[Memory]:
-    """What hangs below a session, forgotten memories included."""
+    """The children of a session, forgotten memories included."""
     below = [
         link.target
-        for link in reader.all_links(session.id)
+        for link in reader.links([session.id], ended=True)
         if link.active and link.kind == "hierarchical" and link.source == session.id
     ]
     return reader.get(below, forgotten=True).values()
 
 
 def _derived_alone(turns: Iterable[str], reader: Reader) -> dict[str, Memory]:
-    """Distilled memories without any other source than these turns, or than such memories."""
+    """Distilled memories whose sources are all among these turns and such memories."""
     origins, found = set(turns), dict[str, Memory]()
     new = list(origins)
     while new:
@@ -68,17 +68,17 @@ def _derived_alone(turns: Iterable[str], reader: Reader) -> dict[str, Memory]:
 
 
 def _derived_from(ids: Iterable[str], reader: Reader) -> set[str]:
-    """The memories that came from any of these."""
-    links = (link for id in ids for link in reader.all_links(id) if link.target == id)
+    """Ids of the memories that were derived from any of these."""
+    links = (link for id in ids for link in reader.links([id], ended=True) if link.target == id)
     return {link.source for link in links if link.active and link.type == DERIVED}
 
 
 def _sources_of(id: str, reader: Reader) -> set[str]:
-    """The memories that one came from, without those that were forgotten before."""
-    links = (link for link in reader.all_links(id) if link.source == id)
+    """Ids of the sources of a memory, without forgotten ones."""
+    links = (link for link in reader.links([id], ended=True) if link.source == id)
     return set(reader.get({link.target for link in links if link.active and link.type == DERIVED}))
 
 
 def _stays(id: str, gone: Set[str], reader: Reader) -> bool:
-    """Whether something hangs below a memory, or is a source of it, that is not gone."""
+    """Whether a child or a source of a memory is not in `gone`."""
     return not {*reader.children([id])[id], *_sources_of(id, reader)} <= gone

@@ -5,10 +5,11 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from lore.config import Tuning
+from lore.engine.context import Context
 from lore.engine.forget import hide
-from lore.model import Cause, Link, Memory
-from lore.ranking.feedback import SUREST, confidence_after, given_up, score_after
-from lore.store import Store, Writer
+from lore.model import Link, Memory
+from lore.ranking.decay import SUREST, confidence_after, given_up, score_after
+from lore.store import Writer
 
 GIVEN_UP = "rated useless"
 Rateable = TypeVar("Rateable", Memory, Link)
@@ -33,37 +34,28 @@ class Rated:
     refused: tuple[tuple[str, str], ...]
 
 
-def rate(
-    memories: Sequence[Rating],
-    links: Sequence[Rating],
-    *,
-    store: Store,
-    namespace: str,
-    cause: Cause,
-    now: float,
-    tuning: Tuning,
-) -> Rated:
+def rate(memories: Sequence[Rating], links: Sequence[Rating], context: Context, *, tuning: Tuning) -> Rated:
     """Every rating counts, one after the other; unknown ids and impossible ratings are told, not raised."""
     rated: list[str] = []
     tied: list[str] = []
     forgotten: list[str] = []
     refused: list[tuple[str, str]] = []
-    with store.transaction(namespace, cause, now) as writer:
+    with context.transaction() as writer:
         for rating in memories:
             memory = writer.get([rating.id]).get(rating.id)
             if memory is None or _impossible(rating):
                 refused.append((rating.id, _impossible(rating) or "not found"))
                 continue
             rated.append(rating.id)
-            if _keep(memory, rating, writer, now, tuning) is None:
+            if _keep(memory, rating, writer, tuning) is None:
                 forgotten.append(rating.id)
         for rating in links:
-            link = writer.get_links([rating.id]).get(rating.id)
+            link = next(iter(writer.links(ids=[rating.id], ended=True)), None)
             if link is None or not link.active or _impossible(rating):
                 refused.append((rating.id, _impossible(rating) or "not found"))
                 continue
             tied.append(rating.id)
-            writer.put_links([_moved(link, rating, now, tuning)])
+            writer.put_links([_moved(link, rating, context.now, tuning)])
     return Rated(memories=tuple(rated), links=tuple(tied), forgotten=tuple(forgotten), refused=tuple(refused))
 
 
@@ -74,11 +66,11 @@ def _impossible(rating: Rating) -> str:
     return f"confidence is {rating.confidence}; it must be between 1 and {SUREST}"
 
 
-def _keep(memory: Memory, rating: Rating, writer: Writer, now: float, tuning: Tuning) -> Memory | None:
+def _keep(memory: Memory, rating: Rating, writer: Writer, tuning: Tuning) -> Memory | None:
     """The memory as the rating leaves it; None if it was given up."""
-    moved = _moved(memory, rating, now, tuning)
+    moved = _moved(memory, rating, writer.now, tuning)
     if given_up(rating.useful, rating.confidence, tuning.soft_delete_confidence_threshold):
-        hide(moved, GIVEN_UP, writer, now)
+        hide(moved, GIVEN_UP, writer)
         return None
     writer.put([moved])
     return moved

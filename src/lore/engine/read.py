@@ -1,57 +1,57 @@
-"""read: take memories → find their places and ties → strengthen them, and lend attention to neighbours."""
+"""read, recall, roots, explore: take memories → add parent, children and links → count the use."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import Literal, TypeVar
 
-from lore.engine.use import count_use
+from lore.engine.context import Context, count_use
 from lore.errors import Invalid, NotFound
-from lore.model import VERBATIM, Branch, Filter, Reading
+from lore.model import VERBATIM, Answer, Branch, Entry, Filter, Hit, Link, Memory, Order, Reading, Signal
 from lore.ranking.decay import relevance
 from lore.ranking.graph import spread
-from lore.store import Reader, Store
+from lore.store import Reader
+from lore.store.values import COUNT, JournalFilter, Page
 from lore.text import label_of, preview
 
 T = TypeVar("T")
 
+RECALL_LIMIT = 1_000
 DEEPEST = 100
 """How many levels of a tree are shown at once, at most."""
 
 
-def read(id: str, *, store: Store, reader: Reader, now: float) -> Reading:
-    """The memory with its surroundings, as it was before this reading strengthened it."""
-    readings = read_many([id], store=store, reader=reader, now=now)
-    return _only(readings, id, reader)
+def read(id: str, context: Context, *, use: bool) -> Reading:
+    """The memory with its surroundings, as it was before this reading strengthened it.
+
+    use: False for pages and reports that must not count as use.
+    """
+    readings = read_many([id], context) if use else _readings([id], context)
+    return _only(readings, id, context.reader)
 
 
-def read_many(ids: Sequence[str], *, store: Store, reader: Reader, now: float) -> list[Reading]:
+def read_many(ids: Sequence[str], context: Context) -> list[Reading]:
     """Read several memories at once, in the order given; ids that are unknown or forgotten are left out."""
-    readings = _readings(ids, reader, now)
+    readings = _readings(ids, context)
     lent: Counter[str] = Counter()
     for reading in readings:
         edges = [(link.source, link.target, link.weight) for link in reading.links]
         lent.update(spread(reading.memory.id, edges))
-    count_use([reading.memory.id for reading in readings], store=store, now=now, lent=lent)
+    count_use([reading.memory.id for reading in readings], context, lent=lent)
     return readings
 
 
-def look_at(id: str, *, reader: Reader, now: float) -> Reading:
-    """The same, without a trace: for pages and reports that must not count as use."""
-    return _only(_readings([id], reader, now), id, reader)
-
-
-def _readings(ids: Iterable[str], reader: Reader, now: float) -> list[Reading]:
-    memories = reader.get(ids)
+def _readings(ids: Iterable[str], context: Context) -> list[Reading]:
+    memories = context.reader.get(ids)
     found = [memories[id] for id in dict.fromkeys(ids) if id in memories]
-    ways = reader.ancestors([memory.id for memory in found])
-    above = reader.get({up for way in ways.values() for up in way})
-    children = reader.children([memory.id for memory in found])
-    links = reader.links([memory.id for memory in found])
+    ways = context.reader.ancestors([memory.id for memory in found])
+    above = context.reader.get({up for way in ways.values() for up in way})
+    children = context.reader.children([memory.id for memory in found])
+    links = context.reader.links([memory.id for memory in found])
     return [
         Reading(
             memory=memory,
-            relevance=relevance(memory, now),
+            relevance=relevance(memory, context.now),
             parent=way[-1] if way else None,
             breadcrumb=tuple(label_of(above[up].title, above[up].content) for up in way if up in above),
             children=tuple(children[memory.id]),
@@ -61,33 +61,67 @@ def _readings(ids: Iterable[str], reader: Reader, now: float) -> list[Reading]:
     ]
 
 
-def roots(*, reader: Reader, now: float, where: Filter, limit: int) -> list[Branch]:
+def recall(where: Filter, context: Context, *, choose: Order, show: Order, limit: int) -> Answer:
+    """The first `limit` of one order, shown in another; each has its place as its score, the first one 1."""
+    if not 1 <= limit <= RECALL_LIMIT:
+        raise Invalid(f"limit is {limit}; it must be between 1 and {RECALL_LIMIT:,}")
+    chosen: list[Memory] = context.reader.select(where, Page(limit=limit, order=choose))
+    if show != choose:
+        chosen = sorted(chosen, key=lambda memory: _place(memory, show))
+    total = context.reader.traces(where, COUNT).total if len(chosen) == limit else len(chosen)
+
+    hits = [_hit(memory, 1 - place / len(chosen), context.now) for place, memory in enumerate(chosen)]
+    count_use([hit.memory.id for hit in hits], context)
+    return Answer(
+        hits=tuple(hits),
+        stored=None if hits else context.reader.traces(Filter(), COUNT).total,
+        cut=total - len(hits),
+    )
+
+
+def roots(context: Context, *, where: Filter, limit: int) -> list[Branch]:
     """The tops of the trees, the most relevant first; conversations only if they are asked for."""
     _at_least("limit", limit, 1)
     if not where.kinds:
         where = replace(where, other_kinds=where.other_kinds | VERBATIM)
-    traces = sorted(reader.roots(where), key=lambda trace: (-relevance(trace, now), trace.id))[:limit]
-    return _branches([trace.id for trace in traces], 0, reader, now)
+    tops = context.reader.traces(replace(where, roots=True))
+    best = sorted(tops, key=lambda trace: (-relevance(trace, context.now), trace.id))[:limit]
+    return _branches([trace.id for trace in best], 0, context)
 
 
-def explore(id: str, *, reader: Reader, now: float, depth: int) -> Branch:
+def explore(id: str, context: Context, *, depth: int) -> Branch:
     """A memory and what hangs below it, `depth` levels down."""
     if not 0 <= depth <= DEEPEST:
         raise Invalid(f"depth is {depth}; it must be between 0 and {DEEPEST}")
-    branches = _branches([id], depth, reader, now)
-    return _only(branches, id, reader)
+    branches = _branches([id], depth, context)
+    return _only(branches, id, context.reader)
 
 
-def root_of(id: str, *, reader: Reader) -> str:
-    """The top of the tree that a memory is part of."""
-    way = reader.ancestors([id])[id]
-    return way[0] if way else id
+def root_of(answer: Answer, reader: Reader) -> str:
+    """The root of the first hit's tree; NotFound if there is no hit."""
+    if not answer.hits:
+        raise NotFound("no memory matches this topic")
+    id = answer.hits[0].memory.id
+    return next(iter(reader.ancestors([id]).get(id, ())), id)
 
 
 def ids_like(part: str, *, reader: Reader, limit: int) -> list[str]:
     """Ids that begin with `part`, or end with at least ID_TAIL characters of it; forgotten ones included."""
     _at_least("limit", limit, 1)
-    return reader.ids_like(part, limit)
+    return reader.resolve([part], limit)[part]
+
+
+def last_change(reader: Reader) -> Entry | None:
+    """The newest entry of the journal in sight; None if nothing was ever written."""
+    return next(iter(reader.journal(JournalFilter(), Page(limit=1))), None)
+
+
+def by_alias(noun: Literal["memory", "link"], alias: int, reader: Reader) -> Memory | Link | None:
+    """The memory or link with this number; None if there is none."""
+    ids = reader.resolve([alias], 1, noun)[alias]
+    if noun == "link":
+        return next(iter(reader.links(ids=ids, ended=True)), None)
+    return next(iter(reader.get(ids).values()), None)
 
 
 def _at_least(name: str, number: int, least: int) -> None:
@@ -104,25 +138,34 @@ def _only(found: Sequence[T], id: str, reader: Reader) -> T:
     raise NotFound(f"unknown memory {preview(id, 80)}")
 
 
-def _branches(ids: list[str], depth: int, reader: Reader, now: float) -> list[Branch]:
+def _branches(ids: list[str], depth: int, context: Context) -> list[Branch]:
     """Level by level, two questions to the store for each."""
-    memories = reader.get(ids)
-    children = reader.children(ids)
+    memories = context.reader.get(ids)
+    children = context.reader.children(ids)
     below: dict[str, Branch] = {}
     if depth > 0:
         nested = [child for id in ids for child in children[id]]
         below = (
-            {branch.memory.id: branch for branch in _branches(nested, depth - 1, reader, now)}
-            if nested
-            else {}
+            {branch.memory.id: branch for branch in _branches(nested, depth - 1, context)} if nested else {}
         )
     return [
         Branch(
             memory=memories[id],
-            relevance=relevance(memories[id], now),
+            relevance=relevance(memories[id], context.now),
             children_count=len(children[id]),
             children=tuple(below[child] for child in children[id] if child in below),
         )
         for id in ids
         if id in memories
     ]
+
+
+def _place(memory: Memory, order: Order) -> tuple[float, float, int]:
+    first = {"newest": 0.0, "importance": memory.importance, "use": float(memory.access_count)}
+    return -first.get(order, 0.0), -memory.created_at, -memory.alias
+
+
+def _hit(memory: Memory, score: float, now: float) -> Hit:
+    return Hit(
+        memory=memory, score=score, signals={"place": Signal(score, 1.0)}, relevance=relevance(memory, now)
+    )

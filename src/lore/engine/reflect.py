@@ -1,4 +1,4 @@
-"""reflect: look whether the session is known → see which lessons are new → keep account, lessons and ties."""
+"""reflect: store the account of a session once, and its new lessons as notes linked to it."""
 
 import json
 from collections.abc import Mapping
@@ -6,25 +6,28 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from lore.admit import admit
+from lore.config import Tuning
+from lore.engine.context import Context
 from lore.engine.embeddings import Embeddings
 from lore.engine.find_duplicate import find_duplicate
 from lore.engine.link import new_link
 from lore.errors import Invalid
-from lore.model import Cause, Draft, Filter, Link, Memory, Tie, new_id
+from lore.model import Draft, Filter, Memory, Tie, new_id
 from lore.ranking.compare import corrects
-from lore.store import Reader, Store, Writer
+from lore.store import Reader, Writer
+from lore.store.values import EVERY, Page
 from lore.text import check_storable, require_text, title_of
 
 KIND, TYPE = "reflection", "session"
 UPDATE = "supersedes"
-"""The relation of a lesson to the memory that it corrects."""
+"""The relation from a lesson to the memory that it corrects."""
 SESSION_LIMIT_BYTES = 500
 LESSONS_LIMIT = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lesson:
-    """Something that a session taught: a note of its own, tied to the session by `relation`."""
+    """A lesson of a session: a note of its own, linked to the session by `relation`."""
 
     text: str
     relation: str
@@ -33,9 +36,9 @@ class Lesson:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reflection:
-    """What remains of one session: an account of it, and the lessons that deserve notes of their own.
+    """The account of one session, and the lessons that become notes of their own.
 
-    project: in which it took place.
+    project: the repository of the session.
     """
 
     session: str
@@ -48,7 +51,7 @@ class Reflection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Learned:
-    """What became of one lesson; `why` tells why one could not be kept."""
+    """The outcome of one lesson. why: the reason why it could not be stored."""
 
     id: str
     title: str
@@ -59,64 +62,53 @@ class Learned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reflected:
-    """The reflection as it is kept, and what it taught; again: the session had been reflected on before."""
+    """The stored reflection and the outcome of its lessons. again: the session had a reflection before."""
 
     memory: Memory
     learned: tuple[Learned, ...] = ()
     again: bool = False
 
 
-def reflect(
-    reflection: Reflection,
-    *,
-    store: Store,
-    reader: Reader,
-    sense: Embeddings,
-    namespace: str,
-    cause: Cause,
-    now: float,
-    duplicate_at: float,
-) -> Reflected:
-    """Keep one session, once: a second call for it changes nothing and tells of the first."""
+def reflect(reflection: Reflection, context: Context, *, embeddings: Embeddings, tuning: Tuning) -> Reflected:
+    """Store the reflection of a session once: a second call changes nothing and returns the first one."""
     _check(reflection)
     reflection = admit(reflection)
-    if earlier := _earlier(reflection.session, reader):
+    if earlier := _earlier(reflection.session, context.reader):
         return Reflected(memory=earlier, again=True)
-    account = _account_of(reflection, namespace, now)
-    notes, learned, updates = _learn(reflection, reader, sense, namespace, now, duplicate_at)
-    memories = [account, *notes]
+    account = _account_of(reflection, context)
+    notes, learned, updates = _learn(reflection, embeddings, tuning, context)
 
-    with store.transaction(namespace, cause, now) as writer:
+    with context.transaction() as writer:
         if earlier := _earlier(reflection.session, writer):
             return Reflected(memory=earlier, again=True)
-        taken = _taken(notes, namespace, writer)
-        learned = [_duplicate(item, taken) if item.title in taken else item for item in learned]
-        writer.put([memory for memory in memories if memory.id == account.id or memory.title not in taken])
-        ties = {(item.id, item.relation): item for item in learned if item.outcome != "error"}
-        ends = [(id, relation, account.id) for id, relation in ties]
-        ends += [(id, UPDATE, older) for id, older in updates.items()]
-        there = writer.get({id for source, _, target in ends for id in (source, target)})
+        taken = _taken(notes, writer)
+        learned = [
+            replace(item, id=taken[item.title], outcome="duplicate") if item.title in taken else item
+            for item in learned
+        ]
+        writer.put([account, *(note for note in notes if note.title not in taken)])
+        pairs = dict.fromkeys((item.id, item.relation) for item in learned if item.outcome != "error")
+        ties = [Tie(source=id, target=account.id, kind="relation", type=relation) for id, relation in pairs]
+        ties += [Tie(source=id, target=old, kind="relation", type=UPDATE) for id, old in updates.items()]
+        stored = writer.get({id for tie in ties for id in (tie.source, tie.target)} | {account.id})
         writer.put_links(
-            _tie(source, relation, target, cause, now)
-            for source, relation, target in ends
-            if source in there and target in there
+            new_link(tie, context.cause.verb, context.now)
+            for tie in ties
+            if tie.source in stored and tie.target in stored
         )
-        stored = writer.get([account.id])[account.id]
-    return Reflected(memory=stored, learned=tuple(learned))
+    return Reflected(memory=stored[account.id], learned=tuple(learned))
 
 
 def sessions(reader: Reader) -> list[str]:
-    """The sessions that have been reflected on, latest first."""
-    every = reader.select(Filter(kinds=frozenset({KIND}), types=frozenset({TYPE})), 1_000_000)
+    """The sessions with a reflection, latest first."""
+    every = reader.select(Filter(kinds=frozenset({KIND}), types=frozenset({TYPE})), EVERY)
     return list(dict.fromkeys(memory.session for memory in every))
 
 
 def _check(reflection: Reflection) -> None:
     require_text(reflection.session, "session", SESSION_LIMIT_BYTES)
     require_text(reflection.account, "the account of the session")
-    check_storable(
-        json.dumps(dict(reflection.metadata), ensure_ascii=False), "what else is told of the session"
-    )
+    check_storable(json.dumps(dict(reflection.metadata), ensure_ascii=False), "the metadata of the session")
     if len(reflection.lessons) > LESSONS_LIMIT:
         raise Invalid(f"{len(reflection.lessons)} lessons of one session; at most {LESSONS_LIMIT}")
 
@@ -125,13 +117,13 @@ def _earlier(session: str, reader: Reader) -> Memory | None:
     same = Filter(
         kinds=frozenset({KIND}), types=frozenset({TYPE}), sessions=frozenset({session}), superseded=True
     )
-    return next(iter(reader.select(same, 1)), None)
+    return next(iter(reader.select(same, Page(limit=1))), None)
 
 
-def _account_of(reflection: Reflection, namespace: str, now: float) -> Memory:
+def _account_of(reflection: Reflection, context: Context) -> Memory:
     return Memory(
-        id=new_id(now),
-        namespace=namespace,
+        id=new_id(context.now),
+        namespace=context.namespace,
         kind=KIND,
         type=TYPE,
         title=check_storable(reflection.title, "title", SESSION_LIMIT_BYTES * 2),
@@ -139,72 +131,66 @@ def _account_of(reflection: Reflection, namespace: str, now: float) -> Memory:
         session=reflection.session,
         project=reflection.project,
         metadata=reflection.metadata,
-        created_at=now,
-        updated_at=now,
+        created_at=context.now,
+        updated_at=context.now,
     )
 
 
 def _learn(
-    reflection: Reflection, reader: Reader, sense: Embeddings, namespace: str, now: float, duplicate_at: float
+    reflection: Reflection, embeddings: Embeddings, tuning: Tuning, context: Context
 ) -> tuple[list[Memory], list[Learned], dict[str, str]]:
-    """The notes to keep, what becomes of every lesson, and which memory each note updates.
+    """The new notes, the outcome of every lesson, and note id -> id of the memory that the note corrects.
 
-    A lesson told twice is one note.
+    A lesson that occurs twice is one note.
     """
     notes: dict[str, Memory] = {}
     learned: list[Learned] = []
     updates: dict[str, str] = {}
     for lesson in reflection.lessons:
         title = title_of(lesson.text)
-        told = {"title": title, "relation": lesson.relation}
+        item = Learned(id="", title=title, relation=lesson.relation, outcome="error")
         try:
             draft = Draft(content=require_text(lesson.text, "the lesson"), title=title)
         except Invalid as mistake:
-            learned.append(Learned(id="", outcome="error", why=str(mistake), **told))
+            learned.append(replace(item, why=str(mistake)))
             continue
-        before = find_duplicate(draft, reader=reader, sense=sense, limit=5, duplicate_at=duplicate_at)
-        told["title"] = title = before.title
+        check = find_duplicate(draft, context.reader, embeddings, tuning=tuning)
+        title = check.title
         while title in notes and corrects(notes[title].content, draft.content):
-            told["title"] = title = f"{title} (2)"
-        twin = notes.get(title) or before.twin
+            title = f"{title} (2)"
+        twin = notes.get(title) or check.twin
         if twin is not None:
-            learned.append(Learned(id=twin.id, outcome="duplicate", **told))
+            learned.append(replace(item, id=twin.id, title=title, outcome="duplicate"))
             continue
-        notes[title] = _note_of(lesson, title, reflection, namespace, now)
-        learned.append(Learned(id=notes[title].id, outcome="inserted", **told))
-        if before.updated is not None:
-            updates[notes[title].id] = before.updated.id
+        notes[title] = _note_of(lesson, title, reflection, context)
+        learned.append(replace(item, id=notes[title].id, title=title, outcome="inserted"))
+        if check.updated is not None:
+            updates[notes[title].id] = check.updated.id
     return list(notes.values()), learned, updates
 
 
-def _taken(notes: list[Memory], namespace: str, writer: Writer) -> dict[str, str]:
-    """Titles that somebody has given meanwhile -> whose they are; in the transaction, so that it stays so."""
+def _taken(notes: list[Memory], writer: Writer) -> dict[str, str]:
+    """Title -> id of the note that another writer stored under it since; read inside the transaction."""
     same = Filter(
         titles=frozenset(note.title for note in notes),
         kinds=frozenset({"note"}),
-        namespaces=frozenset({namespace}),
+        namespaces=frozenset({writer.namespace}),
         superseded=True,
     )
-    return {memory.title: memory.id for memory in writer.select(same, len(notes))} if notes else {}
+    return (
+        {memory.title: memory.id for memory in writer.select(same, Page(limit=len(notes)))} if notes else {}
+    )
 
 
-def _duplicate(item: Learned, taken: Mapping[str, str]) -> Learned:
-    return replace(item, id=taken[item.title], outcome="duplicate")
-
-
-def _note_of(lesson: Lesson, title: str, reflection: Reflection, namespace: str, now: float) -> Memory:
+def _note_of(lesson: Lesson, title: str, reflection: Reflection, context: Context) -> Memory:
     return Memory(
-        id=new_id(now),
-        namespace=namespace,
+        id=new_id(context.now),
+        namespace=context.namespace,
         title=title,
         content=lesson.text,
         score=lesson.score,
         session=reflection.session,
         project=reflection.project,
-        created_at=now,
-        updated_at=now,
+        created_at=context.now,
+        updated_at=context.now,
     )
-
-
-def _tie(source: str, relation: str, target: str, cause: Cause, now: float) -> Link:
-    return new_link(Tie(source=source, target=target, kind="relation", type=relation), cause.verb, now)

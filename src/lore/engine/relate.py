@@ -1,28 +1,27 @@
-"""relate, unrelate, end: typed relations between entities by name; some come in pairs."""
+"""relate, unrelate, end_relation: typed relations between entities by name; some have an inverse."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 
+from lore.engine.context import Context
+from lore.engine.entity_view import GraphVocabulary
 from lore.engine.link import end_link, new_link
 from lore.engine.nodes import addressed, names_of
 from lore.engine.observe import implied
-from lore.engine.remember import SHORT_LIMIT_BYTES
 from lore.errors import NotFound
-from lore.model import Cause, Link, Memory, Tie
-from lore.store import Reader, Store, Writer
-from lore.text import check_storable
+from lore.model import Link, Memory, Tie
+from lore.store import Reader, Writer
+from lore.text import SHORT_LIMIT_BYTES, check_storable
 
-INVERSES: Mapping[str, str] = MappingProxyType({"contiene": "parte_de", "parte_de": "contiene"})
 AUTOMATIC = "inverse"
-"""Who made the other half of a pair."""
+"""The maker of a link that was created as the inverse of another."""
 Endpoint = tuple[str, str, str]
 """Source, target and type of a relation: no two relations share one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Relation:
-    """What somebody says about two entities."""
+    """A relation between two entities, by their names."""
 
     source: str
     target: str
@@ -32,20 +31,23 @@ class Relation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Related:
-    """What became of one relation: the link that was made or taken away, else why there is none.
+    """The result for one relation: the link that was created or deleted, or the reason why there is none.
 
-    missing: the ends that do not exist. known: the relation was there before.
+    missing: the ends that do not exist. existed: the relation was there before.
     """
 
     relation: Relation
     link: Link | None = None
     missing: tuple[str, ...] = ()
-    known: bool = False
+    existed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ending:
-    """A relation that is over, the names of its ends, and the other half if it was one of a pair."""
+    """A relation that has ended, the names of its ends, and the inverse that ended with it.
+
+    already: it had ended before.
+    """
 
     link: Link
     source: str
@@ -55,50 +57,38 @@ class Ending:
 
 
 def relate(
-    relations: Sequence[Relation],
-    *,
-    pairs: bool,
-    imply: bool,
-    store: Store,
-    namespace: str,
-    cause: Cause,
-    now: float,
+    relations: Sequence[Relation], context: Context, *, inverses: Mapping[str, str], imply: bool
 ) -> list[Related]:
     """Keep each relation whose ends exist and that is new; one that had ended is active again.
 
-    pairs: also keep the inverse where there is one. imply: an end that does not exist is implied.
+    inverses: relation types for which the inverse is kept as well. imply: create ends that do not exist.
     """
     for relation in relations:
         check(relation)
-    with store.transaction(namespace, cause, now) as writer:
-        return related(relations, pairs=pairs, imply=imply, writer=writer, namespace=namespace, now=now)
+    with context.transaction() as writer:
+        return related(relations, inverses=inverses, imply=imply, writer=writer)
 
 
 def related(
-    relations: Sequence[Relation],
-    *,
-    pairs: bool,
-    imply: bool,
-    writer: Writer,
-    namespace: str,
-    now: float,
+    relations: Sequence[Relation], *, inverses: Mapping[str, str], imply: bool, writer: Writer
 ) -> list[Related]:
-    """The same inside a transaction of the caller's."""
+    """`relate` inside a transaction of the caller."""
     names = dict.fromkeys(end for relation in relations for end in (relation.source, relation.target))
-    ends = addressed(names, reader=writer, namespace=namespace, implied=imply)
+    ends = addressed(names, reader=writer, which="implied" if imply else "current")
     if imply:
         missing = [name for name in names if name not in ends]
-        ends |= implied(missing, writer=writer, namespace=namespace, now=now)
+        ends |= implied(missing, writer=writer)
     taken = set(_active(ends.values(), writer))
     links: dict[Endpoint, Link] = {}
     results = []
     for relation in relations:
         if missing := [n for n in dict.fromkeys((relation.source, relation.target)) if n not in ends]:
             results.append(Related(relation=relation, missing=tuple(missing)))
-        elif (link := _link(relation, ends, now)) and _place_of(link) in taken:
-            results.append(Related(relation=relation, known=True))
+        elif (link := _link(relation, ends, writer.now)) and _place_of(link) in taken:
+            results.append(Related(relation=relation, existed=True))
         else:
-            new = [link, *([_inverse(relation, ends, now)] if pairs and relation.type in INVERSES else [])]
+            inverse = inverses.get(relation.type)
+            new = [link, *([_inverse(relation, inverse, ends, writer.now)] if inverse else [])]
             links |= {place: each for each in new if (place := _place_of(each)) not in taken}
             taken |= links.keys()
             results.append(Related(relation=relation, link=link))
@@ -109,40 +99,43 @@ def related(
     ]
 
 
-def unrelate(
-    relations: Sequence[Relation], *, store: Store, namespace: str, cause: Cause, now: float
-) -> list[Related]:
-    """Take relations away, with the automatic half of a pair. Inactive without an end: as if never there."""
-    with store.transaction(namespace, cause, now) as writer:
+def unrelate(relations: Sequence[Relation], context: Context, vocabulary: GraphVocabulary) -> list[Related]:
+    """Delete relations, with inverses that were created automatically.
+
+    A deleted relation is inactive and has no end; an ended one has the time of its end.
+    """
+    with context.transaction() as writer:
         names = dict.fromkeys(end for relation in relations for end in (relation.source, relation.target))
-        ends = addressed(names, reader=writer, namespace=namespace, implied=True)
+        ends = addressed(names, reader=writer, which="implied")
         active = _active(ends.values(), writer)
         results = [_found(relation, ends, active) for relation in relations]
         gone: dict[Endpoint, Link] = {}
         for link in (result.link for result in results if result.link is not None):
             gone[_place_of(link)] = link
-            inverse = active.get((link.target, link.source, INVERSES.get(link.type, "")))
-            if link.type in INVERSES and inverse is not None and inverse.created_by == AUTOMATIC:
+            inverse = active.get((link.target, link.source, vocabulary.inverses.get(link.type, "")))
+            if link.type in vocabulary.inverses and inverse is not None and inverse.created_by == AUTOMATIC:
                 gone[_place_of(inverse)] = inverse
         writer.put_links(
-            [replace(link, active=False, ended_at=None, updated_at=now) for link in gone.values()]
+            [replace(link, active=False, ended_at=None, updated_at=context.now) for link in gone.values()]
         )
     return results
 
 
-def end(alias: int, *, store: Store, namespace: str, cause: Cause, now: float) -> Ending:
-    """A relation is over, and so is the other half of a pair; both stay as history."""
-    with store.transaction(namespace, cause, now) as writer:
-        id = writer.ids_of("link", [alias]).get(alias)
-        link = writer.get_links([id])[id] if id is not None else None
+def end_relation(alias: int, context: Context, vocabulary: GraphVocabulary) -> Ending:
+    """End a relation and its inverse; both stay as history."""
+    with context.transaction() as writer:
+        ids = writer.resolve([alias], 1, "link")[alias]
+        link = next(iter(writer.links(ids=ids, ended=True)), None)
         if link is None or link.kind != "relation" or not (link.active or link.ended_at):
             raise NotFound(str(alias))
         ends = names_of(writer.get([link.source, link.target], forgotten=True).values(), writer)
-        inverse = _inverse_of(link, writer) if link.active else None
+        inverse = _inverse_of(link, vocabulary.inverses, writer) if link.active else None
         already = not link.active
         if not already:
-            over = [end_link(each, now) for each in (link, inverse) if each is not None and each.active]
-            link, *rest = writer.put_links(over)
+            ended = [
+                end_link(each, context.now) for each in (link, inverse) if each is not None and each.active
+            ]
+            link, *rest = writer.put_links(ended)
             inverse = rest[0] if rest else None
     return Ending(
         link=link, source=ends[link.source], target=ends[link.target], inverse=inverse, already=already
@@ -150,7 +143,7 @@ def end(alias: int, *, store: Store, namespace: str, cause: Cause, now: float) -
 
 
 def check(relation: Relation) -> None:
-    """Invalid says what about it cannot be stored."""
+    """Raise Invalid if the relation cannot be stored."""
     check_storable(relation.type, "relationType", SHORT_LIMIT_BYTES)
     check_storable(relation.context, "context")
 
@@ -160,7 +153,7 @@ def _found(relation: Relation, ends: Mapping[str, Memory], active: Mapping[Endpo
     if missing := tuple(name for name in names if name not in ends):
         return Related(relation=relation, missing=missing)
     link = active.get((ends[relation.source].id, ends[relation.target].id, relation.type))
-    return Related(relation=relation, link=link, known=link is not None)
+    return Related(relation=relation, link=link, existed=link is not None)
 
 
 def _active(ends: Iterable[Memory], reader: Reader) -> dict[Endpoint, Link]:
@@ -173,12 +166,12 @@ def _place_of(link: Link) -> Endpoint:
     return (link.source, link.target, link.type)
 
 
-def _inverse_of(link: Link, reader: Reader) -> Link | None:
-    """The active other half of a pair."""
-    if link.type not in INVERSES:
+def _inverse_of(link: Link, inverses: Mapping[str, str], reader: Reader) -> Link | None:
+    """The active link in the other direction, if the type of the link has an inverse."""
+    if link.type not in inverses:
         return None
     links = reader.links([link.source], kinds=("relation",))
-    wanted = (link.target, link.source, INVERSES[link.type])
+    wanted = (link.target, link.source, inverses[link.type])
     return next((each for each in links if _place_of(each) == wanted), None)
 
 
@@ -188,11 +181,11 @@ def _link(relation: Relation, ends: Mapping[str, Memory], now: float, maker: str
     return new_link(tie, maker, now)
 
 
-def _inverse(relation: Relation, ends: Mapping[str, Memory], now: float) -> Link:
+def _inverse(relation: Relation, type: str, ends: Mapping[str, Memory], now: float) -> Link:
     inverse = Relation(
         source=relation.target,
         target=relation.source,
-        type=INVERSES[relation.type],
+        type=type,
         context=f"the other half of {relation.type}",
     )
     return _link(inverse, ends, now, AUTOMATIC)

@@ -6,19 +6,27 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from lore.admit import admit
+from lore.engine.context import Context, count_use
 from lore.engine.embeddings import Embeddings
 from lore.engine.link import check_tie, new_link, put_link
-from lore.engine.use import count_use
 from lore.errors import Duplicate, Invalid, NotFound
-from lore.model import UPDATES, VERBATIM, Cause, Draft, Filter, Memory, Tie, new_id
+from lore.model import UPDATES, VERBATIM, Draft, Filter, Link, Memory, Remembered, Tie, new_id
 from lore.ranking.compare import Relation, compare
 from lore.ranking.graph import bond
-from lore.store import Reader, Store, Writer
-from lore.text import check_storable, folded, passage_of, preview, require_text, terms
+from lore.store import Reader, Writer
+from lore.store.values import Page, parents_of
+from lore.text import (
+    SHORT_LIMIT_BYTES,
+    TITLE_LIMIT_BYTES,
+    check_storable,
+    folded,
+    passage_of,
+    preview,
+    require_text,
+    terms,
+)
 from lore.vectors import Vector
 
-TITLE_LIMIT_BYTES = 1_000
-SHORT_LIMIT_BYTES = 500
 DRAFTS_LIMIT = 1_000
 PROJECT_LIMIT_BYTES = 4_096
 ABOUT_THE_USER = frozenset({"preference", "identity"})
@@ -52,60 +60,57 @@ class _Placed:
     updates: tuple[Tie, ...] = ()
 
 
-def remember(
-    drafts: Sequence[Draft],
-    *,
-    store: Store,
-    reader: Reader,
-    sense: Embeddings,
-    namespace: str,
-    cause: Cause,
-    now: float,
-    project: str = "",
-) -> list[Memory]:
+def remember(drafts: Sequence[Draft], context: Context, *, embeddings: Embeddings) -> list[Remembered]:
     """Keep all of them or none; findable by words when this returns, by meaning soon after.
 
-    project: where they are written; a draft may say otherwise. A draft that is kept `once` gives the memory
-    that was there before, which has at least one use; a new memory has none.
+    A draft belongs to the project of the context unless it names another. A draft that is kept `once` gives
+    the memory that was there before.
     """
     if len(drafts) > DRAFTS_LIMIT:
         raise Invalid(f"{len(drafts):,} memories at once; at most {DRAFTS_LIMIT:,}")
     for draft in drafts:
         _check(draft)
-    drafts = admit(list(drafts))
-    placed = [_place(draft, reader, sense, _belongs_to(draft, project)) for draft in drafts]
-
-    memories = [_memory_of(item.draft, namespace, project, now) for item in placed]
-    with store.transaction(namespace, cause, now) as writer:
+    reader = context.reader
+    placed = [
+        _place(draft, reader, embeddings, _belongs_to(draft, context.project))
+        for draft in admit(list(drafts))
+    ]
+    memories = [_memory_of(item.draft, context) for item in placed]
+    with context.transaction() as writer:
         pairs = list(zip(memories, placed, strict=True))
-        before = [_kept_before(memory, item.draft, writer) for memory, item in pairs]
-        new = [pair for pair, id in zip(pairs, before, strict=True) if id is None]
-        _refuse_same_titles([item.draft for _, item in new], namespace, writer)
-        kept = writer.put([memory for memory, _ in new])
-        for memory, item in new:
-            _attach(memory.id, item, writer, cause, now)
-            _bind(memory.id, item, writer, cause, now)
-        for id, item in zip(before, placed, strict=True):
-            if id is not None:
-                _bind(id, replace(item, updates=()), writer, cause, now)
+        existing = [_existing_id(memory, item.draft, writer) for memory, item in pairs]
+        new = [pair for pair, id in zip(pairs, existing, strict=True) if id is None]
+        _refuse_same_titles([item.draft for _, item in new], writer)
+        kept = {memory.id: memory for memory in writer.put([memory for memory, _ in new])}
+        parents = {memory.id: _attach(memory.id, item, writer) for memory, item in new}
+        links = [
+            _bind(id or memory.id, item if id is None else replace(item, updates=()), writer)
+            for id, (memory, item) in zip(existing, pairs, strict=True)
+        ]
         vectors = {memory.id: item.vector for memory, item in new if item.vector is not None}
-        writer.put_vectors(sense.model, vectors)
-        if any(item.parent is not None or item.draft.ties for _, item in new):  # their depths have changed
-            kept = list(writer.get([memory.id for memory, _ in new]).values())
-    repeated = [id for id in before if id is not None]
-    count_use(repeated, store=store, now=now)
-    stored = {memory.id: memory for memory in kept} | reader.get(repeated)
-    return [stored[id or memory.id] for id, memory in zip(before, memories, strict=True)]
+        writer.put_vectors(embeddings.model, vectors)
+        if any(parents.values()) or any(item.draft.ties for _, item in new):  # their depths have changed
+            kept = writer.get(list(kept))
+    repeated = [id for id in existing if id is not None]
+    if repeated:
+        count_use(repeated, context)
+        kept |= reader.get(repeated)
+        parents |= parents_of(reader.ancestors(repeated))
+    return [
+        Remembered(memory=kept[id], parent=parents.get(id), links=made, existed=before is not None)
+        for before, memory, made in zip(existing, memories, links, strict=True)
+        for id in [before or memory.id]
+    ]
 
 
-def _kept_before(memory: Memory, draft: Draft, writer: Writer) -> str | None:
+def _existing_id(memory: Memory, draft: Draft, writer: Writer) -> str | None:
     """The id of the memory that has the same text; inside the transaction, so that two cannot both be new."""
     if not draft.once:
         return None
     kinds = TWIN_KINDS if memory.kind in TWIN_KINDS else frozenset({memory.kind})
     where = Filter(kinds=kinds, namespaces=frozenset({memory.namespace}))
-    found = writer.get(writer.matching(terms(memory.content), SAME_TEXT_AMONG, where))
-    parents = writer.parents(found) if draft.parent is not None else {}
+    found = writer.get(writer.matching(terms(memory.content), SAME_TEXT_AMONG, where).strengths)
+    parents = parents_of(writer.ancestors(found)) if draft.parent is not None else {}
     for id, stored in found.items():
         if is_twin(memory, stored) and (draft.parent is None or parents.get(id) == draft.parent):
             return id
@@ -153,24 +158,24 @@ def _json(metadata: Mapping[str, Any]) -> str:
         raise Invalid(f"metadata must be JSON: {error}") from None
 
 
-def _refuse_same_titles(drafts: Sequence[Draft], namespace: str, writer: Writer) -> None:
+def _refuse_same_titles(drafts: Sequence[Draft], writer: Writer) -> None:
     """Inside the transaction, so that two writers cannot both be first."""
     for draft in drafts:
         if draft.unique_title:
             same = Filter(
                 titles=frozenset({draft.title}),
                 kinds=frozenset({draft.kind}),
-                namespaces=frozenset({namespace}),
+                namespaces=frozenset({writer.namespace}),
                 superseded=True,
             )
-            for known in writer.select(same, 1):
-                raise Duplicate(f"a memory called {preview(draft.title, 80)!r} exists", known.id)
+            for existing in writer.select(same, Page(limit=1)):
+                raise Duplicate(f"a memory called {preview(draft.title, 80)!r} exists", existing.id)
     titles = [(draft.kind, draft.title) for draft in drafts if draft.unique_title]
     if twice := [title for kind, title in titles if titles.count((kind, title)) > 1]:
         raise Invalid(f"{preview(twice[0], 80)!r} is the title of two memories of this call")
 
 
-def _place(draft: Draft, reader: Reader, sense: Embeddings, project: str) -> _Placed:
+def _place(draft: Draft, reader: Reader, embeddings: Embeddings, project: str) -> _Placed:
     """The draft's own parent; else the most similar root of its project, if it is similar enough; else none.
 
     A correction becomes a root beside the root that it corrects: below it, it would be a part of it.
@@ -180,26 +185,26 @@ def _place(draft: Draft, reader: Reader, sense: Embeddings, project: str) -> _Pl
     looking = draft.parent is None and draft.auto_parent_above is not None
     if not (looking or draft.updates):
         return _Placed(draft, draft.parent)
-    vectors = sense.embed_texts([passage_of(draft.title, draft.summary, draft.content, "")])
+    vectors = embeddings.embed_texts([passage_of(draft.title, draft.summary, draft.content, "")])
     if vectors is None:
         return _Placed(draft, draft.parent)
-    updates = _updates(draft, vectors[0], reader, sense, project)
-    home = _home(draft, vectors[0], reader, sense, project) if looking else draft.parent
+    updates = _updates(draft, vectors[0], reader, embeddings, project)
+    home = _home(draft, vectors[0], reader, embeddings, project) if looking else draft.parent
     if looking and home in {tie.target for tie in updates}:
         home = None
     return _Placed(draft, home, vectors[0], updates)
 
 
-def _home(draft: Draft, vector: Vector, reader: Reader, sense: Embeddings, project: str) -> str | None:
+def _home(draft: Draft, vector: Vector, reader: Reader, embeddings: Embeddings, project: str) -> str | None:
     """Among the roots of the same kind and project, the most similar one above the draft's threshold."""
     roots = Filter(roots=True, kinds=frozenset({draft.kind}), projects=frozenset({project}))
     threshold = draft.auto_parent_above or 0.0
-    best = reader.near(vector, sense.model, 1, roots)
-    return next((id for id, cosine in best.items() if sense.likeness(cosine) > threshold), None)
+    best = reader.near(vector, embeddings.model, 1, roots)
+    return next((id for id, cosine in best.items() if embeddings.likeness(cosine) > threshold), None)
 
 
 def _updates(
-    draft: Draft, vector: Vector, reader: Reader, sense: Embeddings, project: str
+    draft: Draft, vector: Vector, reader: Reader, embeddings: Embeddings, project: str
 ) -> tuple[Tie, ...]:
     """Ties to what the draft changes a value of, or says again, in its project or in none; not where it says
     itself how it is tied.
@@ -210,8 +215,8 @@ def _updates(
         return ()
     tied_already = {tie.target for tie in draft.ties}
     where = Filter(other_kinds=VERBATIM, projects=frozenset({project}))
-    nearest = reader.near(vector, sense.model, COMPARED, where)
-    alike = {id: sense.likeness(cosine) for id, cosine in nearest.items() if id not in tied_already}
+    nearest = reader.near(vector, embeddings.model, COMPARED, where)
+    alike = {id: embeddings.likeness(cosine) for id, cosine in nearest.items() if id not in tied_already}
     memories = reader.get([id for id, likeness in alike.items() if likeness > UPDATES_ABOVE])
     updated = [
         id
@@ -231,10 +236,10 @@ def _belongs_to(draft: Draft, project: str) -> str:
     return "" if draft.type in ABOUT_THE_USER or draft.kind in EVERYWHERE else project
 
 
-def _memory_of(draft: Draft, namespace: str, project: str, now: float) -> Memory:
+def _memory_of(draft: Draft, context: Context) -> Memory:
     return Memory(
-        id=new_id(now),
-        namespace=namespace,
+        id=new_id(context.now),
+        namespace=context.namespace,
         kind=draft.kind,
         type=draft.type,
         title=draft.title,
@@ -247,28 +252,29 @@ def _memory_of(draft: Draft, namespace: str, project: str, now: float) -> Memory
         source_type=draft.source_type,
         session=draft.session,
         channel=draft.channel,
-        project=_belongs_to(draft, project),
+        project=_belongs_to(draft, context.project),
         flags=draft.flags,
         metadata=draft.metadata,
-        created_at=now,
-        updated_at=now,
+        created_at=context.now,
+        updated_at=context.now,
     )
 
 
-def _bind(id: str, item: _Placed, writer: Writer, cause: Cause, now: float) -> None:
-    """The draft's own ties, and those to what it updates as far as that is still known."""
-    known = writer.get([tie.target for tie in item.updates])
-    for tie in (*item.draft.ties, *(tie for tie in item.updates if tie.target in known)):
-        put_link(replace(tie, source=tie.source or id), writer, cause, now)
+def _bind(id: str, item: _Placed, writer: Writer) -> tuple[Link, ...]:
+    """Make the draft's own links, and those to the memories it updates as far as they still exist."""
+    current = writer.get([tie.target for tie in item.updates])
+    ties = (*item.draft.ties, *(tie for tie in item.updates if tie.target in current))
+    return tuple(put_link(replace(tie, source=tie.source or id), writer) for tie in ties)
 
 
-def _attach(child: str, item: _Placed, writer: Writer, cause: Cause, now: float) -> None:
-    """Put it below its parent. A found parent that was forgotten since leaves it a root."""
+def _attach(child: str, item: _Placed, writer: Writer) -> str | None:
+    """Put it below its parent and return that. A found parent that was forgotten since leaves it a root."""
     if item.parent is None:
-        return
+        return None
     if writer.get([item.parent]):
-        writer.put_links(
-            [new_link(Tie(source=item.parent, target=child, kind="hierarchical"), cause.verb, now)]
-        )
-    elif item.draft.parent is not None:
+        tie = Tie(source=item.parent, target=child, kind="hierarchical")
+        writer.put_links([new_link(tie, writer.cause.verb, writer.now)])
+        return item.parent
+    if item.draft.parent is not None:
         raise NotFound(f"unknown parent {preview(item.parent, 80)}: it was forgotten meanwhile")
+    return None

@@ -1,32 +1,59 @@
-"""revise: take the memory as it is → change what was asked → keep it, the old text staying in the journal."""
+"""revise, supersede: change a memory, or let a newer one replace it; the journal keeps the old text."""
 
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import Any
 
 from lore.admit import admit
-from lore.engine.entity_view import refresh_entities_of
-from lore.engine.remember import SHORT_LIMIT_BYTES, TITLE_LIMIT_BYTES
+from lore.engine.context import Context
+from lore.engine.entity_view import OBSERVATION, refresh_entities_of
+from lore.engine.link import put_link
 from lore.errors import Invalid, NotFound
-from lore.model import Cause, Memory, Revision
-from lore.store import Store
-from lore.text import CONTENT_LIMIT_BYTES, check_storable, preview, require_text, title_of
+from lore.model import SHARED, Memory, Revision, Tie
+from lore.store import Writer
+from lore.text import (
+    CONTENT_LIMIT_BYTES,
+    SHORT_LIMIT_BYTES,
+    TITLE_LIMIT_BYTES,
+    check_storable,
+    preview,
+    require_text,
+    title_of,
+)
 
 LIMITS = {"title": TITLE_LIMIT_BYTES, "type": SHORT_LIMIT_BYTES, "status": SHORT_LIMIT_BYTES}
 
 
-def revise(revision: Revision, *, store: Store, namespace: str, cause: Cause, now: float) -> Memory:
+def revise(revision: Revision, context: Context) -> Memory:
     """Change one memory; the words follow at once, the vector soon after."""
     changes = admit(_checked(revision))
-    with store.transaction(namespace, cause, now) as writer:
+    with context.transaction() as writer:
         memory = writer.get([revision.id]).get(revision.id)
         if memory is None:
             raise NotFound(f"unknown memory {preview(revision.id, 80)}")
         changed = replace(memory, **_title_change(memory, changes), **changes)
         if changed == memory:
             return memory
-        [stored] = writer.put([replace(changed, updated_at=now)])
-        refresh_entities_of([stored], writer=writer, now=now)
+        [stored] = writer.put([replace(changed, updated_at=context.now)])
+        refresh_entities_of([stored], writer=writer)
+    return stored
+
+
+def supersede(old: str, new: str, context: Context) -> Memory:
+    """Mark `old` as replaced by `new`; the old memory as it is now.
+
+    From then on only a search of the history finds it. It stays readable and names its successor.
+    """
+    with context.transaction() as writer:
+        before = _replaceable(old, new, writer)
+        if before.superseded_by == new:
+            return before
+        _hand_over(old, new, writer)
+        reason = context.cause.reason or "replaced"
+        put_link(Tie(source=new, target=old, kind="supersedes", reason=reason), writer)
+        after = replace(before, superseded_by=new, superseded_at=context.now, updated_at=context.now)
+        [stored] = writer.put([after])
+        refresh_entities_of([stored], writer=writer)
     return stored
 
 
@@ -54,3 +81,35 @@ def _checked(revision: Revision) -> dict[str, Any]:
         else:
             check_storable(value, name, LIMITS.get(name, CONTENT_LIMIT_BYTES))
     return changes
+
+
+def _replaceable(old: str, new: str, writer: Writer) -> Memory:
+    """The old memory; Invalid if the new one cannot take its place."""
+    if old == new:
+        raise Invalid(f"a memory cannot replace itself: {preview(old, 80)}")
+    memories = writer.get([old, new])
+    for id in (old, new):
+        if id not in memories:
+            raise NotFound(f"unknown memory {preview(id, 80)}")
+    older, newer = memories[old], memories[new]
+    if newer.superseded_by is not None:
+        raise Invalid(f"{new} was itself replaced by {newer.superseded_by}; name that one")
+    if older.superseded_by not in (None, new):
+        raise Invalid(f"{old} was already replaced by {older.superseded_by}; replace that one")
+    if older.namespace == SHARED != newer.namespace:
+        raise Invalid(f"{old} is shared; a memory that others do not see cannot replace it")
+    if old in writer.ancestors([new])[new]:
+        raise Invalid(f"{new} hangs below {old}; move it elsewhere before it replaces that")
+    return older
+
+
+def _hand_over(old: str, new: str, writer: Writer) -> None:
+    """Children move to the new memory, but for the observations of an entity, which are its own."""
+    below = [
+        link.target
+        for link in writer.links([old], ended=True)
+        if link.active and link.kind == "hierarchical" and link.source == old
+    ]
+    for child in writer.get(below).values():
+        if child.kind != OBSERVATION:
+            put_link(Tie(source=new, target=child.id, kind="hierarchical"), writer)

@@ -1,98 +1,123 @@
-"""search: find candidates → score them → hide noise → walk on if deep → order, cut → count the use."""
+"""search: find candidates → rank them → leave out noise and repeats → show the best → count the use."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from lore.engine.bridge import bridged
-from lore.engine.deepen import deepened
+from lore.engine.context import Context, count_use
+from lore.engine.deep_search import search_again, walk_on
 from lore.engine.embeddings import Embeddings
 from lore.engine.match import Candidates, Question, by_evidence, find, weigh
-from lore.engine.once import each_once
-from lore.engine.use import count_use
+from lore.engine.remember import TWIN_KINDS
 from lore.errors import Invalid, NotFound
-from lore.model import FORMATS, SESSION, TURN, VERBATIM, Answer, Filter, Format, Hit, Memory, Query, Signal
+from lore.model import (
+    DERIVED,
+    DISTILLED,
+    FORMATS,
+    OVERVIEW_OF,
+    PENDING_COUNTED,
+    SESSION,
+    TURN,
+    VERBATIM,
+    Answer,
+    Filter,
+    Format,
+    Hit,
+    Memory,
+    Query,
+    Signal,
+)
 from lore.ranking import fuse
 from lore.ranking.confidence import LEAST, SAME_TOPIC
 from lore.ranking.decay import left_of, relevance
 from lore.ranking.fresh import Dated, lifted
 from lore.ranking.policy import POLICIES, Policy, policy_named
-from lore.store import Reader, Store
-from lore.text import check_storable, label_of, listed, preview, require_text, tokens_in
+from lore.ranking.repeats import Statement, asks_again, repeats
+from lore.store import Reader
+from lore.store.values import COUNT, Page
+from lore.text import check_storable, folded, label_of, listed, preview, require_text, tokens_in
 
 LIMIT = 1_000
 IDS_LIMIT = 1_000
 LISTS = {"meaning_rank", "words_rank", "links_rank"}
-"""What a reciprocal rank fusion counts; without a model or any link, the others count more."""
+"""The lists of a reciprocal rank fusion; without a model or any link, the others count more."""
 CLEAR = 0.5
-"""The least score of a hit that belongs to another project than the asker's."""
+"""The least score of a hit that belongs to another project than the caller's."""
 ELSEWHERE = 0.5
 """The factor on the score of such a hit."""
 COMPARED = 20
-"""How many of the first hits are compared with each other."""
+"""The first hits among which a newer statement is looked for."""
+DEDUPLICATED = 30
+"""The first hits among which repeats are looked for."""
+REPEATED = 0.5
+"""Factor for the score of a hit that repeats a better one in part."""
+ASKED_AGAIN = 0.1
+"""Factor for the score of a hit that only asks what the question asks."""
 CRUMB_TOKENS = 60
-"""What an id with its score costs the asker."""
+"""Tokens that an id with its score costs the caller."""
 
 
 def search(
-    query: Query,
-    *,
-    store: Store,
-    reader: Reader,
-    sense: Embeddings,
-    now: float,
-    policies: Mapping[str, Policy] = POLICIES,
-    project: str = "",
+    query: Query, context: Context, *, embeddings: Embeddings, policies: Mapping[str, Policy] = POLICIES
 ) -> Answer:
     """Find by meaning and words, within the filter; the answer tells how it came about.
 
-    project: where the asker is at work. Memories of other projects are hits only where they clearly match.
+    Memories of other projects than the caller's are hits only where they clearly match.
     """
+    reader, policy = context.reader, policy_named(query.policy, policies)
     _check(query, reader)
-    policy = policy_named(query.policy, policies)
     if not query.text.strip():
-        return _looked_up(query, store, reader, now)
-    vector = sense.embed_query(query.text)
-    question = Question(query.text, query.where, query.limit, vector, policy, now)
+        return _look_up(query, context)
+    vector = embeddings.embed_query(query.text)
+    question = Question(query.text, query.where, query.limit, vector, policy, context.now)
 
-    candidates = find(question, reader, sense)
+    candidates = find(question, reader, embeddings)
     ranked = _by_formula(candidates) if policy.formula else by_evidence(candidates)
     certainty = 1.0 if policy.formula else candidates.confidence(ranked)
-    ranked, hidden = _parted(ranked, lambda hit: _is_likely(hit, candidates, certainty))
-    seen = spoken(ranked, policy)
+    likely, hidden = _partition(ranked, lambda hit: _is_likely(hit, candidates, certainty))
+    hits = without_found_sessions(likely, policy)
     if query.deep:
-        walked = deepened(seen, query, vector, policy=policy, reader=reader, sense=sense, now=now)
+        hits = walk_on(hits, question, context, embeddings=embeddings)
         if not policy.formula:
-            walked = bridged(walked, query, policy=policy, reader=reader, sense=sense, now=now)
-        seen = spoken(walked, policy)
+            hits = search_again(hits, question, context, embeddings=embeddings)
+        hits = without_found_sessions(hits, policy)
     if not policy.formula:
-        seen = weigh(seen, candidates, certainty)
+        hits = weigh(hits, candidates, certainty)
     if certainty < LEAST and query.where.ids is None:
-        seen, hidden = [], [*hidden, *seen]
-    seen, elsewhere = _of_project(seen, "" if query.where.projects else project)
+        hits, hidden = [], [*hidden, *hits]
+    hits, elsewhere = _of_project(hits, "" if query.where.projects else context.project)
     repeated = 0
     if policy.tidy:
-        seen, repeated = _without_repeats(_fresh_first(seen, candidates), query.text, reader)
-    seen, weak = _parted(seen, lambda hit: _worth(hit, policy) >= query.min_score)
+        once = each_once(_fresh_first(hits, candidates), query.text, reader)
+        hits, repeated = _rescored(once.hits, once.scores, "repeats"), once.repeated
+    hits, weak = _partition(hits, lambda hit: _wanted_score(hit, policy) >= query.min_score)
     hidden += weak
     if policy.best_per_tree and query.where.under is None:
-        seen = _best_per_tree(seen, reader)
-    shown = _told(_within_budget(seen[: query.limit], query.format, query.budget_tokens), reader)
-
-    if query.counted and query.format != "ids":
-        count_use([hit.memory.id for hit in shown], store=store, now=now)
-    return Answer(
-        hits=tuple(shown),
-        stored=None if shown else _searched(query, reader),
+        hits = _best_per_tree(hits, reader)
+    answer = _answer(query, hits, context, candidates.memories)
+    return replace(
+        answer,
         hidden=len(hidden),
         best_hidden=max((hit.score for hit in hidden), default=0.0),
         elsewhere=len(elsewhere),
-        cut=len(seen) - len(shown),
         repeated=repeated,
-        meaning="ready" if vector is not None else sense.state,
-        pending=store.pending(sense.model),
-        trouble=sense.trouble,
+        embedding_state="ready" if vector is not None else embeddings.state,
+        pending=context.reader.pending(embeddings.model, PENDING_COUNTED),
+        error=embeddings.trouble,
     )
+
+
+def _answer(query: Query, hits: list[Hit], context: Context, memories: Sequence[Memory] = ()) -> Answer:
+    """The first hits within limit and budget, with their breadcrumbs; the use is counted.
+
+    memories: already in hand; ancestors among them are not read again.
+    """
+    fitting = _within_budget(hits[: query.limit], query.format, query.budget_tokens)
+    shown = _with_breadcrumbs(fitting, context.reader, memories)
+    if query.counted and query.format != "ids":
+        count_use([hit.memory.id for hit in shown], context)
+    stored = None if shown else context.reader.traces(Filter(projects=query.where.projects), COUNT).total
+    return Answer(hits=tuple(shown), stored=stored, cut=len(hits) - len(shown))
 
 
 def _of_project(hits: list[Hit], project: str) -> tuple[list[Hit], list[Hit]]:
@@ -102,8 +127,8 @@ def _of_project(hits: list[Hit], project: str) -> tuple[list[Hit], list[Hit]]:
     others = {hit.memory.id for hit in hits if hit.memory.project not in ("", project)}
     weak = {hit.memory.id for hit in hits if hit.memory.id in others and hit.score < CLEAR}
     lowered = {hit.memory.id: hit.score * ELSEWHERE for hit in hits if hit.memory.id in others - weak}
-    left, right = _parted(hits, lambda hit: hit.memory.id not in weak)
-    return _moved(left, lowered, "elsewhere"), right
+    left, right = _partition(hits, lambda hit: hit.memory.id not in weak)
+    return _rescored(left, lowered, "elsewhere"), right
 
 
 def _by_formula(candidates: Candidates) -> list[Hit]:
@@ -129,15 +154,15 @@ def _is_likely(hit: Hit, candidates: Candidates, certainty: float) -> bool:
     return (found or similar) and hit.relevance > policy.visible_above
 
 
-def spoken(hits: list[Hit], policy: Policy) -> list[Hit]:
-    """Without the conversations of which a turn was found: it says what they are about, and more."""
+def without_found_sessions(hits: list[Hit], policy: Policy) -> list[Hit]:
+    """The hits without sessions of which a turn was found: the turn says more."""
     if not policy.tidy:
         return hits
-    heard = {hit.memory.session for hit in hits if hit.memory.kind == TURN and hit.memory.session}
-    return [hit for hit in hits if hit.memory.kind != SESSION or hit.memory.session not in heard]
+    found = {hit.memory.session for hit in hits if hit.memory.kind == TURN and hit.memory.session}
+    return [hit for hit in hits if hit.memory.kind != SESSION or hit.memory.session not in found]
 
 
-def _parted(hits: Iterable[Hit], passes: Callable[[Hit], bool]) -> tuple[list[Hit], list[Hit]]:
+def _partition(hits: Iterable[Hit], passes: Callable[[Hit], bool]) -> tuple[list[Hit], list[Hit]]:
     """Those that pass, and the others."""
     parts: dict[bool, list[Hit]] = {True: [], False: []}
     for hit in hits:
@@ -145,8 +170,8 @@ def _parted(hits: Iterable[Hit], passes: Callable[[Hit], bool]) -> tuple[list[Hi
     return parts[True], parts[False]
 
 
-def _worth(hit: Hit, policy: Policy) -> float:
-    """What a wanted least score is compared with."""
+def _wanted_score(hit: Hit, policy: Policy) -> float:
+    """The score that the caller's least score is compared with."""
     return fuse.total(hit.signals) if policy.asked_unfaded else hit.score
 
 
@@ -163,37 +188,37 @@ def _fresh_first(hits: list[Hit], candidates: Candidates) -> list[Hit]:
         )
         for hit in hits[:COMPARED]
     ]
-    return _moved(hits, lifted(candidates.question.text, compared), "fresh")
+    return _rescored(hits, lifted(candidates.question.text, compared), "fresh")
 
 
-def _without_repeats(hits: list[Hit], question: str, reader: Reader) -> tuple[list[Hit], int]:
-    """Each fact once, and how many hits were left out because others state the same."""
-    once = each_once(hits, question, reader)
-    return _moved(once.hits, once.scores, "repeats"), once.repeated
-
-
-def _moved(hits: list[Hit], scores: Mapping[str, float], why: str) -> list[Hit]:
-    """With these scores for some; where scores are the same, the newest first."""
+def _rescored(hits: list[Hit], scores: Mapping[str, float], reason: str) -> list[Hit]:
+    """The hits with new scores for some of them, best first; of equal scores, the newest first."""
     if not scores:
         return hits
-    told = [_rescored(hit, scores.get(hit.memory.id, hit.score), why) for hit in hits]
-    return sorted(told, key=lambda hit: (-hit.score, -hit.memory.created_at, -hit.memory.alias))
+    changed = [_with_score(hit, scores.get(hit.memory.id, hit.score), reason) for hit in hits]
+    return sorted(changed, key=lambda hit: (-hit.score, -hit.memory.created_at, -hit.memory.alias))
 
 
-def _rescored(hit: Hit, score: float, why: str) -> Hit:
+def _with_score(hit: Hit, score: float, reason: str) -> Hit:
     if score == hit.score:
         return hit
     change = Signal((score - hit.score) / hit.fade, 1.0)
-    return replace(hit, score=score, signals={**hit.signals, why: change})
+    return replace(hit, score=score, signals={**hit.signals, reason: change})
+
+
+def _paths(hits: Iterable[Hit], reader: Reader) -> dict[str, list[str]]:
+    """The ids from the root down to the parent of each hit that is not a root."""
+    below = [hit.memory.id for hit in hits if hit.memory.depth]
+    return reader.ancestors(below) if below else {}
 
 
 def _best_per_tree(hits: Iterable[Hit], reader: Reader) -> list[Hit]:
     hits = list(hits)
-    ways = reader.ancestors([hit.memory.id for hit in hits])
+    paths = _paths(hits, reader)
     best: dict[str, Hit] = {}
     for hit in hits:
-        way = ways.get(hit.memory.id)
-        best.setdefault(way[0] if way else hit.memory.id, hit)
+        path = paths.get(hit.memory.id)
+        best.setdefault(path[0] if path else hit.memory.id, hit)
     return list(best.values())
 
 
@@ -219,41 +244,30 @@ def _cost(memory: Memory, format: Format) -> int:
     return CRUMB_TOKENS + (tokens_in(text[format]) if text[format] else 0)
 
 
-def _told(hits: list[Hit], reader: Reader) -> list[Hit]:
-    ways = reader.ancestors([hit.memory.id for hit in hits])
-    above = reader.get({id for way in ways.values() for id in way})
+def _with_breadcrumbs(hits: list[Hit], reader: Reader, memories: Sequence[Memory]) -> list[Hit]:
+    paths = _paths(hits, reader)
+    ids = {id for path in paths.values() for id in path}
+    above = {memory.id: memory for memory in memories if memory.id in ids}
+    above |= reader.get(ids - above.keys())
     labels = {id: label_of(memory.title, memory.content) for id, memory in above.items()}
     return [
         replace(
             hit,
             signals=dict(hit.signals),
             evidence=dict(hit.evidence),
-            breadcrumb=tuple(labels[id] for id in ways.get(hit.memory.id, ()) if id in labels),
+            breadcrumb=tuple(labels[id] for id in paths.get(hit.memory.id, ()) if id in labels),
         )
         for hit in hits
     ]
 
 
-def _looked_up(query: Query, store: Store, reader: Reader, now: float) -> Answer:
-    """No text but ids: the memories themselves, in the order asked for."""
+def _look_up(query: Query, context: Context) -> Answer:
+    """No text but ids: the memories themselves, in the order of the ids."""
     ids = list(dict.fromkeys(query.where.ids or ()))
-    passing = {memory.id: memory for memory in reader.select(query.where, len(ids))}
-    hits = [
-        Hit(memory=passing[id], score=0.0, signals={}, relevance=relevance(passing[id], now))
-        for id in ids
-        if id in passing
-    ]
-    shown = _told(_within_budget(hits[: query.limit], query.format, query.budget_tokens), reader)
-    if query.counted and query.format != "ids":
-        count_use([hit.memory.id for hit in shown], store=store, now=now)
-    return Answer(
-        hits=tuple(shown), stored=None if shown else _searched(query, reader), cut=len(hits) - len(shown)
-    )
-
-
-def _searched(query: Query, reader: Reader) -> int:
-    """How much there is to search for this asker."""
-    return reader.count(Filter(projects=query.where.projects))
+    passing = {memory.id: memory for memory in context.reader.select(query.where, Page(limit=len(ids)))}
+    found = [passing[id] for id in ids if id in passing]
+    hits = [Hit(memory=m, score=0.0, signals={}, relevance=relevance(m, context.now)) for m in found]
+    return _answer(query, hits, context)
 
 
 def _check(query: Query, reader: Reader) -> None:
@@ -273,3 +287,68 @@ def _check(query: Query, reader: Reader) -> None:
         raise Invalid(f"{len(query.where.ids):,} ids; at most {IDS_LIMIT:,} at a time")
     if query.where.under is not None and not reader.get([query.where.under]):
         raise NotFound(f"unknown memory {preview(query.where.under, 80)}")
+
+
+@dataclass(frozen=True, slots=True)
+class Once:
+    """Hits without repeats, in the order given; those that stand for turns name these as sources.
+
+    scores: new scores of some of them. repeated: the number of hits left out.
+    """
+
+    hits: list[Hit]
+    scores: dict[str, float]
+    repeated: int
+
+
+def each_once(hits: Sequence[Hit], question: str, reader: Reader) -> Once:
+    """Leave out hits that only repeat others, and lower those that only ask the question again.
+
+    A memory takes the place of the best turn that it stands for, and names these turns as its sources.
+    """
+    first = hits[:DEDUPLICATED]
+    found = repeats(question, _statements(first, reader))
+    replaced = set(found.covered).union(*found.stands_for.values())
+    before = {hit.memory.id: hit.score for hit in first}
+    again = {hit.memory.id for hit in first if _is_question(hit, question)}
+    scores = {id: before[id] * REPEATED for id in found.lesser}
+    scores |= {id: before[id] * ASKED_AGAIN for id in again}
+    turns = [(turn, id) for id, stood_for in found.stands_for.items() for turn in stood_for]
+    for left_out, id in (*turns, *found.covered.items()):
+        scores[id] = max(before[left_out], scores.get(id, before[id]))
+    kept = [hit for hit in hits if hit.memory.id not in replaced]
+    named = [replace(hit, sources=tuple(found.stands_for.get(hit.memory.id, ()))) for hit in kept]
+    return Once(named, scores, len(replaced))
+
+
+def _statements(hits: Sequence[Hit], reader: Reader) -> list[Statement]:
+    distilled = {hit.memory.id for hit in hits if hit.memory.source_type == DISTILLED}
+    memories = {hit.memory.id for hit in hits if hit.memory.kind not in VERBATIM}
+    turns: dict[str, set[str]] = {}
+    for link in reader.links(memories, kinds=("relation",)) if 0 < len(memories) < len(hits) else ():
+        if link.type == DERIVED:
+            turns.setdefault(link.source, set()).add(link.target)
+    return [
+        Statement(
+            id=hit.memory.id,
+            text=hit.memory.content,
+            at=hit.memory.created_at,
+            verbatim=hit.memory.kind in VERBATIM,
+            heading=hit.memory.kind == SESSION
+            or (hit.memory.id in distilled and OVERVIEW_OF in hit.memory.metadata),
+            distilled=hit.memory.id in distilled,
+            turns=frozenset(turns.get(hit.memory.id, ())),
+            twin_key=_twin_key(hit.memory),
+        )
+        for hit in hits
+    ]
+
+
+def _twin_key(memory: Memory) -> str:
+    if memory.kind not in TWIN_KINDS:
+        return ""
+    return "\0".join((memory.namespace, memory.project, folded(memory.content)))
+
+
+def _is_question(hit: Hit, question: str) -> bool:
+    return hit.memory.kind in (TURN, SESSION) and asks_again(question, hit.memory.content)

@@ -6,8 +6,7 @@ from dataclasses import asdict
 from lore.llm.budget import Spent
 from lore.model import SHARED, Cause
 from lore.store import Store
-
-SPENT = "spent/"
+from lore.store.records import Spending
 
 
 class StoreLedger:
@@ -19,12 +18,17 @@ class StoreLedger:
 
     def load(self, day: str) -> tuple[Spent, ...]:
         """One entry for each model."""
-        noted = self._store.reader(SHARED).noted(f"{SPENT}{day}/")
-        return tuple(Spent(**spent) for spent in noted.values())
+        return tuple(map(_spent, self._store.reader(SHARED).records(Spending, day=day)))
 
     def add(self, day: str, spent: Spent) -> None:
         """On top of what others have added meanwhile."""
-        name = f"{SPENT}{day}/{spent.model}"
         with self._store.transaction(SHARED, Cause(verb="spend"), self._clock()) as writer:
-            before = writer.noted(name).get(name)
-            writer.note(name, asdict(Spent(**before) + spent if before else spent))
+            for before in writer.records(Spending, day=day, model=spent.model):
+                spent = _spent(before) + spent
+            writer.put_records([Spending(day=day, **asdict(spent))])
+
+
+def _spent(spending: Spending) -> Spent:
+    fields = asdict(spending)
+    del fields["day"]
+    return Spent(**fields)

@@ -1,13 +1,14 @@
-"""analyse, split: find the topics of an entity that has grown too large → make them entities, at once."""
+"""analyse, split: find the topics of an entity that is too large → make each topic an entity."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 
+from lore.engine.context import Context
 from lore.engine.duplicates import likenesses
 from lore.engine.embeddings import Embeddings
 from lore.engine.entity_view import (
     EntityView,
+    GraphVocabulary,
     entities_named,
     refresh_entity_text,
     shown_entities,
@@ -17,15 +18,13 @@ from lore.engine.link import end_link, new_link
 from lore.engine.observe import DEFAULT_TYPE, Subject, check, introduced
 from lore.engine.relate import Relation, related
 from lore.errors import Invalid, NotFound
-from lore.model import Cause, Link, Memory, Tie
+from lore.model import Memory, Tie
 from lore.ranking.cluster import topics_of
-from lore.store import Reader, Store, Writer
+from lore.store import Reader, Writer
 from lore.text import preview
 
-THRESHOLDS: Mapping[str, int] = MappingProxyType({"Sesion": 15, "Proyecto": 25})
-THRESHOLD = 20
 TOPIC_BONUS = 0.5
-CONTAINS = "contiene"
+"""The most that topics add to the score of an entity."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +59,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Splitting:
-    """What a split has done."""
+    """The result of a split: new entities, and the numbers of observations and relations."""
 
     created: tuple[EntityView, ...]
     moved: int
@@ -74,31 +73,35 @@ def split_score(count: int, threshold: int, topics: int) -> float:
     return count / threshold + bonus
 
 
-def threshold_of(entity: Memory) -> int:
-    """How many observations are enough for an entity of this type."""
-    return THRESHOLDS.get(entity.type, THRESHOLD)
+def analyse(
+    name: str | None, reader: Reader, embeddings: Embeddings, vocabulary: GraphVocabulary
+) -> list[Analysis]:
+    """The topics of one entity, by meaning, or by words without a model; no topics if it is small enough.
+
+    Without a name: all entities that are too large, the most urgent first.
+    """
+    if name is not None:
+        views = views_of([_entity(name, reader)], reader=reader)
+        return [_analysed(view, reader, embeddings, vocabulary) for view in views]
+    views = large_entities(views_of(shown_entities(reader=reader), reader=reader), vocabulary)
+    analyses = [_analysed(view, reader, embeddings, vocabulary) for view in views]
+    return sorted((a for a in analyses if a.needed), key=lambda a: (-a.score, a.view.entity.alias))
 
 
-def analyse(name: str, *, reader: Reader, sense: Embeddings, namespace: str) -> Analysis:
-    """Topics by meaning, or by words without a model; none if the entity is small enough."""
-    entity = _known(name, reader, namespace)
-    [view] = views_of([entity], reader=reader)
-    return _analysed(view, reader, sense)
+def large_entities(views: Iterable[EntityView], vocabulary: GraphVocabulary) -> list[EntityView]:
+    """The entities with more observations than the threshold of their type."""
+    return [
+        view for view in views if len(view.observations) > vocabulary.split_threshold_of(view.entity.type)
+    ]
 
 
-def candidates(*, reader: Reader, sense: Embeddings) -> list[Analysis]:
-    """Every entity that has grown too large, the most urgent first."""
-    views = views_of(shown_entities(reader=reader), reader=reader)
-    large = [p for p in views if len(p.observations) > threshold_of(p.entity)]
-    found = [_analysed(view, reader, sense) for view in large]
-    return sorted((a for a in found if a.needed), key=lambda a: (-a.score, a.view.entity.alias))
-
-
-def _analysed(view: EntityView, reader: Reader, sense: Embeddings) -> Analysis:
-    threshold, texts = threshold_of(view.entity), view.observations
+def _analysed(
+    view: EntityView, reader: Reader, embeddings: Embeddings, vocabulary: GraphVocabulary
+) -> Analysis:
+    threshold, texts = vocabulary.split_threshold_of(view.entity.type), view.observations
     topics: dict[str, list[int]] = {}
     if len(texts) > threshold:
-        alike = likenesses(texts, reader=reader, sense=sense)
+        alike = likenesses(texts, reader=reader, embeddings=embeddings)
         topics = topics_of([m.content for m in texts], alike)
     return Analysis(
         view=view,
@@ -121,34 +124,27 @@ def parts_of(analysis: Analysis) -> list[Part]:
 
 
 def split(
-    name: str,
-    parts: Sequence[Part],
-    *,
-    parent: str | None,
-    store: Store,
-    namespace: str,
-    cause: Cause,
-    now: float,
+    name: str, parts: Sequence[Part], parent: str | None, context: Context, vocabulary: GraphVocabulary
 ) -> Splitting:
-    """Make the parts, move their observations, tie them to the entity (or `parent`): all or nothing."""
+    """Create the parts, move their observations, relate them to the entity (or `parent`): all or nothing."""
     _check(parts)
-    with store.transaction(namespace, cause, now) as writer:
-        entity = _known(name, writer, namespace)
-        above = _known(parent, writer, namespace) if parent else entity
-        _refuse_existing(parts, writer, namespace)
+    with context.transaction() as writer:
+        entity = _entity(name, writer)
+        above = _entity(parent, writer) if parent else entity
+        _refuse_existing(parts, writer)
         [before] = views_of([entity], reader=writer)
-        known = {memory.content: memory for memory in before.observations}
-        moved = 0
-        created = []
-        for part in parts:
-            subject = Subject(name=part.name, type=part.type or DEFAULT_TYPE, status=entity.status)
-            [view] = introduced([subject], merge=False, writer=writer, namespace=entity.namespace, now=now)
-            moved += _move(part, view.entity, entity, known, writer, now)
-            created.append(view.entity.id)
-        relations = _tie(above, parts, writer, namespace, now)
-        after, *made_of = refresh_entity_text([entity.id, *created], writer=writer, now=now)
+        observations = {memory.content: memory for memory in before.observations}
+        subjects = [
+            Subject(name=part.name, type=part.type or DEFAULT_TYPE, status=entity.status) for part in parts
+        ]
+        created = [view.entity for view in introduced(subjects, merge=False, writer=writer)]
+        moved = sum(
+            _move(part, new, entity, observations, writer) for part, new in zip(parts, created, strict=True)
+        )
+        relations = _relate(above, parts, vocabulary, writer)
+        after, *views = refresh_entity_text([entity.id, *(new.id for new in created)], writer=writer)
     return Splitting(
-        created=tuple(made_of), moved=moved, relations=relations, remaining=len(after.observations)
+        created=tuple(views), moved=moved, relations=relations, remaining=len(after.observations)
     )
 
 
@@ -165,39 +161,39 @@ def _check(parts: Sequence[Part]) -> None:
         raise Invalid(f"Two splits claim the observation {preview(doubled[0], 80)!r}")
 
 
-def _refuse_existing(parts: Sequence[Part], writer: Writer, namespace: str) -> None:
-    if taken := entities_named([part.name for part in parts], reader=writer, namespace=namespace):
+def _refuse_existing(parts: Sequence[Part], writer: Writer) -> None:
+    if taken := entities_named([part.name for part in parts], reader=writer):
         raise Invalid(f"Entity already exists: {preview(next(iter(taken)), 80)}")
 
 
 def _move(
-    part: Part, target: Memory, source: Memory, known: Mapping[str, Memory], writer: Writer, now: float
+    part: Part, target: Memory, source: Memory, observations: Mapping[str, Memory], writer: Writer
 ) -> int:
-    """The observations keep id, kind and history; only their place changes."""
+    """Move the observations of a part; they keep id, kind and history. Returns their number."""
     texts = list(dict.fromkeys(part.observations))
-    if unknown := [text for text in texts if text not in known]:
+    if unknown := [text for text in texts if text not in observations]:
         whose = preview(source.title, 80)
         raise Invalid(f"{whose!r} has no observation {preview(unknown[0], 80)!r}; nothing was split")
     for text in texts:
-        memory = known[text]
-        places = [li for li in writer.all_links(memory.id) if li.kind == "hierarchical" and li.active]
-        writer.put_links([end_link(li, now) for li in places if li.target == memory.id])
-        writer.put_links([_place(target, memory, now)])
+        memory = observations[text]
+        places = [
+            li for li in writer.links([memory.id], ended=True) if li.kind == "hierarchical" and li.active
+        ]
+        writer.put_links([end_link(li, writer.now) for li in places if li.target == memory.id])
+        tie = Tie(source=target.id, target=memory.id, kind="hierarchical")
+        writer.put_links([new_link(tie, "split", writer.now)])
     return len(texts)
 
 
-def _place(entity: Memory, observation: Memory, now: float) -> Link:
-    return new_link(Tie(source=entity.id, target=observation.id, kind="hierarchical"), "split", now)
+def _relate(above: Memory, parts: Sequence[Part], vocabulary: GraphVocabulary, writer: Writer) -> int:
+    """Relate the entity to its parts, in both directions; returns the number of new relations."""
+    wanted = [Relation(source=above.title, target=part.name, type=vocabulary.contains) for part in parts]
+    results = related(wanted, inverses=vocabulary.inverses, imply=False, writer=writer)
+    return 2 * sum(result.link is not None for result in results)
 
 
-def _tie(above: Memory, parts: Sequence[Part], writer: Writer, namespace: str, now: float) -> int:
-    wanted = [Relation(source=above.title, target=part.name, type=CONTAINS) for part in parts]
-    done = related(wanted, pairs=True, imply=False, writer=writer, namespace=namespace, now=now)
-    return 2 * sum(one.link is not None for one in done)
-
-
-def _known(name: str, reader: Reader, namespace: str) -> Memory:
-    entity = entities_named([name], reader=reader, namespace=namespace).get(name)
+def _entity(name: str, reader: Reader) -> Memory:
+    entity = entities_named([name], reader=reader).get(name)
     if entity is None:
         raise NotFound(name)
     return entity

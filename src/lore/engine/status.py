@@ -1,27 +1,30 @@
 """status: what is there, where it is, and whether all of it can be found by meaning."""
 
-from lore.engine.consolidation_backlog import runs, staged
+from lore.engine.consolidate.backlog import runs, staged
+from lore.engine.context import Context
 from lore.engine.embeddings import Embeddings
+from lore.engine.read import last_change
 from lore.health import Status
-from lore.store import Reader, Store
 from lore.version import VERSION
 
 
-def status(*, store: Store, reader: Reader, sense: Embeddings, namespace: str) -> Status:
+def status(context: Context, *, embeddings: Embeddings) -> Status:
     """A few counts; nothing is changed and no model is loaded."""
+    report, counts = context.store.report(), context.reader.counts(embeddings.model)
+    last = last_change(context.reader)
     return Status(
         version=VERSION,
-        location=store.location,
-        namespace=namespace,
-        counts=reader.counts(),
-        model=sense.model,
-        meaning=sense.state,
-        trouble=sense.trouble,
-        embedded=store.embedded(sense.model),
-        pending=store.pending(sense.model),
-        size_bytes=store.size_bytes(),
-        last_write_at=store.last_write_at(),
-        staged_turns=sum(one.turns for one in staged(reader, namespace)),
-        last_run=next(iter(runs(reader)), None),
-        warnings=tuple(store.warnings()),
+        location=report.location,
+        namespace=context.namespace,
+        counts=counts,
+        model=embeddings.model,
+        embedding_state=embeddings.state,
+        error=embeddings.trouble,
+        embedded=counts.embedded,
+        pending=counts.pending,
+        size_bytes=report.size_bytes,
+        last_write_at=None if last is None else last.at,
+        staged_turns=sum(one.turns for one in staged(context.reader)),
+        last_run=next(iter(runs(context.reader)), None),
+        warnings=tuple(finding.detail for finding in report.warnings),
     )

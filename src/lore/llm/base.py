@@ -1,9 +1,11 @@
 """What a language model is asked, what it answers, what it promises, and how it fails."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
+from lore.config import LlmSettings
+from lore.config import Price as Price
 from lore.errors import Invalid, Unavailable
 
 Role = Literal["extraction", "compression"]
@@ -11,36 +13,8 @@ Role = Literal["extraction", "compression"]
 Schema = Mapping[str, Any]
 """A JSON schema."""
 
-DEFAULT_KEY_NAME = "ANTHROPIC_API_KEY"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Price:
-    """Dollars for a million tokens."""
-
-    tokens_in: float
-    tokens_out: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """What a user may choose. Of the two budgets, 0 means without limit."""
-
-    backend: str = ""
-    base_url: str = ""
-    api_key_env: str = DEFAULT_KEY_NAME
-    extraction_model: str = "claude-sonnet-4-20250514"
-    compression_model: str = "claude-haiku-4-5-20251001"
-    timeout_secs: float = 120.0
-    max_concurrency: int = 4
-    daily_tokens: int = 0
-    daily_dollars: float = 0.0
-    command: str = "claude -p --output-format json"
-    prices: Mapping[str, Price] = field(default_factory=dict)
-
-    def model(self, role: Role) -> str:
-        """The name of the model that answers prompts of this role."""
-        return self.extraction_model if role == "extraction" else self.compression_model
+DEFAULT_KEY_NAME = LlmSettings().api_key_env
+Settings = LlmSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,3 +115,20 @@ class OverBudget(NoAnswer):
     def __init__(self, message: str, *, resumes: float | None) -> None:
         super().__init__(message, general=True)
         self.resumes = resumes
+
+
+class UnusableModel:
+    """Stands for invalid settings: every question is refused with the reason. See `LanguageModel`."""
+
+    def __init__(self, trouble: str) -> None:
+        self.trouble = trouble
+
+    @property
+    def address(self) -> str:
+        return "nowhere"
+
+    def model(self, role: Role) -> str:
+        return "none"
+
+    def complete(self, prompt: Prompt) -> Reply:
+        raise Refused(f"no language model can be asked: {self.trouble}", general=True)

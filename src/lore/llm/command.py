@@ -14,7 +14,7 @@ from itertools import takewhile
 from threading import Lock
 from typing import Any
 
-from lore.environment import for_resident
+from lore.environment import child_environment
 from lore.errors import Invalid
 from lore.llm.base import NoAnswer, Prompt, Refused, Reply, Role, Settings, Unreachable
 from lore.llm.structured import in_words
@@ -68,8 +68,8 @@ class CommandModel:
         name = self.model(prompt.role)
         system = prompt.system if prompt.schema is None else f"{prompt.system}\n\n{in_words(prompt.schema)}"
         offered = self._flags()
-        told = "--system-prompt" in offered
-        text = prompt.text if told else f"{system}\n\n{prompt.text}"
+        separate = "--system-prompt" in offered
+        text = prompt.text if separate else f"{system}\n\n{prompt.text}"
         arguments = [*self._command, *_arguments(offered - set(self._command), name, system)]
         timeout = self._settings.timeout_secs if prompt.timeout is None else prompt.timeout
         finished = _run(arguments, text, timeout)
@@ -106,7 +106,7 @@ def _run(arguments: Sequence[str], text: str, timeout: float) -> _Finished:
             process = subprocess.Popen(
                 arguments,
                 cwd=folder,
-                env=_without(INSIDE, for_resident(())),
+                env=_without(INSIDE, child_environment(settings=False)),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,

@@ -12,7 +12,19 @@ from urllib.parse import urlsplit
 import httpx2
 
 from lore.errors import Invalid
-from lore.llm.base import NoAnswer, Nonsense, Refused, Unreachable
+from lore.llm.base import (
+    DEFAULT_KEY_NAME,
+    NoAnswer,
+    Nonsense,
+    Prompt,
+    Refused,
+    Reply,
+    Role,
+    Schema,
+    Settings,
+    Unreachable,
+)
+from lore.llm.structured import in_words
 from lore.text import preview
 
 CONNECT_SECONDS = 10.0
@@ -23,6 +35,16 @@ BUSY = frozenset({408, 409, 429})
 SPENT_UP = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
 """Codes of a 429 that waiting does not mend."""
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+ANTHROPIC_DEFAULT_URL = "https://api.anthropic.com"
+ANTHROPIC_VERSION = "2023-06-01"
+TOOL = "answer"
+COUNTED = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+OPENAI_DEFAULT_URL = "https://api.openai.com/v1"
+FORMATS = ("json_schema", "json_object", "text")
+LIMITS = ("max_tokens", "max_completion_tokens")
+"""Servers differ in which of these they know; the first is the older and better known."""
+Form = tuple[str, str]
+"""One way to put the request: the name of the limit, and the format of the answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +77,7 @@ def checked_url(url: str) -> str:
     return url.rstrip("/")
 
 
-def asked(service: Service, body: Mapping[str, Any], timeout: float, model: str) -> dict[str, Any]:
+def post(service: Service, body: Mapping[str, Any], timeout: float, model: str) -> dict[str, Any]:
     """The JSON object that the service answers."""
     try:
         status, headers, content = _exchange(service, json.dumps(body).encode(), timeout)
@@ -104,14 +126,16 @@ def _object(service: Service, content: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError):
         answer = None
     if not isinstance(answer, dict):
-        told = service.quoted(content.decode(errors="replace")) or "nothing"
-        raise Nonsense(f"{service.url} did not answer with a JSON object but: {told}", retry=True, lost=True)
+        answer = service.quoted(content.decode(errors="replace")) or "nothing"
+        raise Nonsense(
+            f"{service.url} did not answer with a JSON object but: {answer}", retry=True, lost=True
+        )
     return answer
 
 
 def _failure(service: Service, status: int, headers: httpx2.Headers, content: bytes, model: str) -> NoAnswer:
-    code, told = _told(content)
-    words = f"{status}: {service.quoted(told) or 'no reason given'}"
+    code, message = _error(content)
+    words = f"{status}: {service.quoted(message) or 'no reason given'}"
     if (status in BUSY and code not in SPENT_UP) or status >= 500:
         after = _after(headers)
         wish = "" if after is None else f"; it asks to wait {after:g} s"
@@ -138,7 +162,7 @@ def _about_the_key(service: Service) -> str:
     return f"the variable {service.key_name} (api_key_env) {held}"
 
 
-def _told(content: bytes) -> tuple[str, str]:
+def _error(content: bytes) -> tuple[str, str]:
     """The code and the words of an error, in whichever of the usual forms it comes."""
     text = content.decode(errors="replace")
     try:
@@ -165,3 +189,162 @@ def _after(headers: httpx2.Headers) -> float | None:
         return max(0.0, (until - now).total_seconds())
     except (ValueError, TypeError):
         return None
+
+
+class AnthropicModel:
+    """See `LanguageModel`."""
+
+    def __init__(self, settings: Settings, key: str = "") -> None:
+        root = checked_url(settings.base_url or ANTHROPIC_DEFAULT_URL).removesuffix("/v1")
+        headers = {"x-api-key": key, "anthropic-version": ANTHROPIC_VERSION}
+        self._settings = settings
+        self._service = Service(
+            url=f"{root}/v1/messages", key=key, key_name=settings.api_key_env, headers=headers
+        )
+
+    @property
+    def address(self) -> str:
+        return self._service.url
+
+    def model(self, role: Role) -> str:
+        return self._settings.model(role)
+
+    def complete(self, prompt: Prompt) -> Reply:
+        if not self._service.key:
+            raise Refused(
+                f"there is no API key: set the variable {self._service.key_name} (api_key_env), "
+                'or backend = "none" to do without a language model',
+                general=True,
+            )
+        name = self.model(prompt.role)
+        timeout = self._settings.timeout_secs if prompt.timeout is None else prompt.timeout
+        return _anthropic_reply(post(self._service, _anthropic_body(prompt, name), timeout, name), name)
+
+
+def _anthropic_body(prompt: Prompt, model: str) -> dict[str, Any]:
+    body: dict[str, Any] = {
+        "model": model,
+        "max_tokens": prompt.max_tokens,
+        "system": prompt.system,
+        "messages": [{"role": "user", "content": prompt.text}],
+    }
+    if prompt.schema is None:
+        return body
+    tool = {"name": TOOL, "description": "Give your answer.", "input_schema": prompt.schema}
+    return body | {"tools": [tool], "tool_choice": {"type": "tool", "name": TOOL}}
+
+
+def _anthropic_reply(answer: dict[str, Any], model: str) -> Reply:
+    try:
+        blocks = [block for block in answer["content"] if isinstance(block, dict)]
+        text = "".join(block["text"] for block in blocks if block.get("type") == "text")
+        data = next((block["input"] for block in blocks if block.get("type") == "tool_use"), None)
+        usage = answer.get("usage") or {}
+        tokens_in = sum(int(usage.get(name) or 0) for name in COUNTED)
+        tokens_out = int(usage.get("output_tokens") or 0)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise Nonsense(f"the answer is not a message of the Messages API: {error!r}", lost=True) from error
+    if answer.get("stop_reason") == "refusal":
+        raise Refused(f"{model} declined to answer this", lost=True)
+    return Reply(
+        text=text or ("" if data is None else json.dumps(data, ensure_ascii=False)),
+        data=data,
+        model=model,
+        tokens_in=tokens_in,
+        tokens_out=tokens_out,
+        cut=answer.get("stop_reason") == "max_tokens",
+    )
+
+
+class OpenAIModel:
+    """See `LanguageModel`. Learns which forms of a request its server accepts, and keeps to what worked."""
+
+    def __init__(self, settings: Settings, key: str = "") -> None:
+        url = checked_url(settings.base_url or OPENAI_DEFAULT_URL)
+        if not urlsplit(url).path:
+            url += "/v1"
+        name = settings.api_key_env
+        if name == DEFAULT_KEY_NAME:  # a key for one company is not shown to whoever else is asked
+            key = name = ""
+        self._settings = settings
+        self._service = Service(
+            url=f"{url}/chat/completions",
+            key=key,
+            key_name=name,
+            headers={"authorization": f"Bearer {key}"} if key else {},
+        )
+        self._form = (LIMITS[0], FORMATS[0])
+
+    @property
+    def address(self) -> str:
+        return self._service.url
+
+    def model(self, role: Role) -> str:
+        return self._settings.model(role)
+
+    def complete(self, prompt: Prompt) -> Reply:
+        name = self.model(prompt.role)
+        timeout = self._settings.timeout_secs if prompt.timeout is None else prompt.timeout
+        limit, format = self._form
+        form: Form | None = (limit, format if prompt.schema is not None else "text")
+        while form is not None:
+            try:
+                answer = post(self._service, _openai_body(prompt, name, *form), timeout, name)
+            except Rejected as error:
+                refusal, form = error, _easier(form, str(error))
+                continue
+            if prompt.schema is not None:
+                self._form = form  # a single assignment, so that threads need no lock
+            return _openai_reply(answer, name)
+        raise refusal
+
+
+def _easier(form: Form, complaint: str) -> Form | None:
+    """What to try when a server rejects this form of a request: the limit's other name, or less ado."""
+    limit, format = form
+    if limit != LIMITS[-1] and LIMITS[-1] in complaint:
+        return LIMITS[-1], format
+    if format == FORMATS[-1]:
+        return None
+    return limit, FORMATS[FORMATS.index(format) + 1]
+
+
+def _openai_body(prompt: Prompt, model: str, limit: str, format: str) -> dict[str, Any]:
+    schema = prompt.schema
+    system = prompt.system if schema is None else f"{prompt.system}\n\n{in_words(schema)}"
+    body: dict[str, Any] = {
+        "model": model,
+        "messages": [{"role": "system", "content": system}, {"role": "user", "content": prompt.text}],
+        limit: prompt.max_tokens,
+    }
+    if schema is None or format == "text":
+        return body
+    return body | {"response_format": _response_format(schema, format)}
+
+
+def _response_format(schema: Schema, format: str) -> dict[str, Any]:
+    if format == "json_object":
+        return {"type": format}
+    return {"type": format, "json_schema": {"name": "answer", "strict": True, "schema": schema}}
+
+
+def _openai_reply(answer: Mapping[str, Any], model: str) -> Reply:
+    try:
+        choice = answer["choices"][0]
+        message = choice["message"]
+        text, refusal = message.get("content") or "", message.get("refusal")
+        usage = answer.get("usage") or {}
+        tokens_in, tokens_out = (int(usage.get(f"{name}_tokens") or 0) for name in ("prompt", "completion"))
+        if not isinstance(text, str):
+            raise TypeError(f"content is {type(text).__name__}")
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+        raise Nonsense(f"the answer is not a chat completion: {error!r}", lost=True) from error
+    if refusal:
+        raise Refused(f"{model} declined to answer this", lost=True)
+    return Reply(
+        text=text,
+        model=model,
+        tokens_in=tokens_in,
+        tokens_out=tokens_out,
+        cut=choice.get("finish_reason") == "length",
+    )

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from lore.grams import normalized, unspaced
 from lore.names import stems
 from lore.text import STOP_WORDS, terms, words
+from lore.wordlists import word_lists
 
 BEST = 5
 """Hits that are looked at; the best of them counts."""
@@ -41,10 +42,7 @@ _ADVICE = re.compile(
 )
 _NAME = re.compile(r"(?<![.!?] )(?<!\A)\b[A-Z][\w-]+")
 """A capitalised word inside a sentence."""
-_GERMAN = frozenset(
-    """auf das dem ein eine einem einen einer für haben ich ist nach nicht oder und unser unsere vom wann
-    warum welche welchem welchen welcher welches wer wie wir wird wo wurde wurden zu zum zur über""".split()
-)
+_GERMAN = word_lists("lore.ranking", "words.txt")["german words"]
 """Words of German, where a capital tells a noun and not a name. None of them is an English word."""
 
 

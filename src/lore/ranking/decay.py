@@ -1,10 +1,11 @@
-"""How memory fades with time and grows with use: the curves of all four dialects."""
+"""Decay: how memories fade, what use and ratings give back, and which categories last."""
 
 import math
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Protocol
 
 from lore.model import Memory
-from lore.ranking.category import LASTING
 
 DAY_SECONDS = 86_400.0
 FLOOR = 0.3
@@ -115,3 +116,63 @@ def fade_with_floor(hours: float, per_hour: float, floor: float) -> float:
 def usage(count: int, cap: int) -> float:
     """Use on a logarithmic scale, 1 at `cap`; more use than that still counts a little more."""
     return math.log2(1 + count) / math.log2(1 + cap) if count > 0 else 0.0
+
+
+IMPORTANCE: Mapping[str, float] = MappingProxyType(
+    {
+        "fact": 0.5,
+        "preference": 0.7,
+        "decision": 0.8,
+        "identity": 1.0,
+        "event": 0.5,
+        "observation": 0.4,
+        "goal": 0.7,
+        "todo": 0.3,
+    }
+)
+"""The categories, each with the importance of a memory that was given none."""
+
+BY_KIND: Mapping[str, str] = MappingProxyType(
+    {
+        "observation": "observation",
+        "reflection": "observation",
+        "turn": "event",
+        "session": "event",
+        "lore-call": "event",
+    }
+)
+"""What a memory counts as whose type is no category; any other kind counts as OTHERWISE."""
+OTHERWISE = "fact"
+
+LASTING = frozenset({"identity"})
+"""Memories of these types do not fade."""
+
+
+def category_of(type: str, kind: str) -> str:
+    """A memory's own type if that is a category, else the one of its kind."""
+    return type if type in IMPORTANCE else BY_KIND.get(kind, OTHERWISE)
+
+
+SCORE_LOWEST, SCORE_HIGHEST = 0.0, 10.0
+SUREST = 10
+
+
+def confidence_after(previous: float | None, count: int, rating: float, window: int) -> float:
+    """A mean over the first `window` ratings; later ones move it by 1 / window of their distance."""
+    if previous is None:
+        return rating
+    return previous + (rating - previous) / max(1, min(count + 1, window))
+
+
+def score_after(score: float, useful: bool, confidence: int | None, up: float, down: float) -> float:
+    """Praise counts more with a high confidence, blame with a low one; unsaid, both count in full."""
+    if useful:
+        moved = score + up * (1.0 if confidence is None else confidence / SUREST)
+    else:
+        moved = score - down * (1.0 if confidence is None else (SUREST + 1 - confidence) / SUREST)
+    return min(SCORE_HIGHEST, max(SCORE_LOWEST, moved))
+
+
+def given_up(useful: bool, confidence: int | None, at_most: int) -> bool:
+    """Whether a verdict is so bad that the memory should be forgotten: a rating must have been given."""
+    return not useful and confidence is not None and confidence <= at_most

@@ -1,13 +1,13 @@
-"""Evidence: what tells, besides words and meaning, that a memory answers a question."""
+"""Evidence: the signals, besides words and meaning, that a memory answers a question."""
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from lore.grams import count_words
+from lore.grams import count_words, normalized, unspaced
 from lore.model import TURN, Memory
-from lore.ranking.speaker import names_speaker
+from lore.names import words_of
 from lore.ranking.when import Period, nearness, periods
 
 SPEAKER = re.compile(r"\A(?P<name>[^\W\d_][\w.'’ -]{0,40}): ")
@@ -33,9 +33,9 @@ ADDRESSES = re.compile(r"\b(?:i|me|my|we|our|you|your|let['’]s)\b", re.IGNOREC
 ASKS = ("?", "？", "؟")
 MEAN = 0.25
 DEVIATIONS = 8.0
-"""How many standard deviations the scale of `standing` is wide; the mean stands at a quarter of it."""
-HALF_FULL, FULL = 20, 40
-"""Words at which fullness is one half, and from which on more words count for nothing."""
+"""Width of the scale of `z_scaled` in standard deviations; the mean stands at a quarter of it."""
+HALF_LENGTH, MOST_LENGTH = 20, 40
+"""Words at which the signal `length` is one half, and words beyond which it no longer grows."""
 _FIRST_PERSON = re.compile(r"\b(?:i|i['’]m|me|my|mine|we|us|our)\b", re.IGNORECASE)
 _OF_USER = re.compile(
     r"\b(?:user|owner|customer|developer|asked for|wants?|wanted|prefer\w*|insist\w*|object\w*|decid\w*"
@@ -46,89 +46,89 @@ _OF_USER = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Others:
-    """So many values that nobody has seen, with this mean and this standard deviation."""
+class Prior:
+    """Pseudo-observations: `count` values with this mean and this standard deviation (`spread`)."""
 
     count: int
     mean: float = 0.0
     spread: float = 0.0
 
 
-NOBODY = Others(0)
-UNLIKE = Others(20, mean=0.3, spread=0.12)
-"""How like a question memories are that have nothing to do with it."""
+NO_PRIOR = Prior(0)
+UNRELATED = Prior(20, mean=0.3, spread=0.12)
+"""The likeness of a question to memories that have nothing to do with it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What a question says of its answer: names that may be speakers, and whether it is about time.
+class ParsedQuestion:
+    """What a question tells about its answer: names that may be speakers, and whether it asks for a time.
 
-    of_user: it asks about what the user says, wants or decides, rather than an assistant or a tool.
-    goes_on: it tells something to somebody and does not only ask, as who goes on with a conversation.
+    of_user: it asks about statements, wishes or decisions of the user, rather than of an assistant or a tool.
+    continues: it continues a conversation: it tells something and does not only ask.
     periods: the times that it names.
     """
 
     names: frozenset[str]
     about_time: bool
-    goes_on: bool
+    continues: bool
     of_user: bool = False
     periods: Sequence[Period] = ()
 
 
-def asked(question: str, now: float) -> Asked:
-    """Read a question that is asked now."""
+def parse_question(question: str, now: float) -> ParsedQuestion:
+    """Read a question that is asked at the time `now`."""
     sentences = filter(WORD.search, SENTENCE.findall(question))
-    told = any(not sentence.endswith(ASKS) for sentence in sentences)
-    return Asked(
+    states = any(not sentence.endswith(ASKS) for sentence in sentences)
+    return ParsedQuestion(
         names=frozenset(CAPITALISED.findall(question)),
         about_time=ABOUT_TIME.search(question) is not None,
-        goes_on=told and ADDRESSES.search(question) is not None,
+        continues=states and ADDRESSES.search(question) is not None,
         of_user=bool(_FIRST_PERSON.search(question) or _OF_USER.search(question)),
         periods=periods(question, now),
     )
 
 
-def signs(question: Asked, memory: Memory) -> dict[str, float]:
+def memory_signals(question: ParsedQuestion, memory: Memory) -> dict[str, float]:
     """Of one memory, each 0 to 1.
 
-    fullness: how much it says. speaker: the question points to who says it, by name or as the user. tells: it
-    does not ask itself. when: it is of the time that the question names, or tells a time where one is asked
-    for.
+    length: the number of words, on a scale that saturates. speaker: the question points to its speaker, by
+    name or as the user. is_statement: it does not end with a question mark. when: it is of the time that the
+    question names, or mentions a time where the question asks for one.
     """
     text = memory.content.rstrip()
-    words = min(FULL, count_words(text))
+    words = min(MOST_LENGTH, count_words(text))
     return {
-        "fullness": words / (words + HALF_FULL),
+        "length": words / (words + HALF_LENGTH),
         "speaker": _says(question, memory),
-        "tells": float(not text.endswith(ASKS)),
+        "is_statement": float(not text.endswith(ASKS)),
         "when": _of_time(question, memory.created_at, text),
     }
 
 
-def _says(question: Asked, memory: Memory) -> float:
+def _says(question: ParsedQuestion, memory: Memory) -> float:
     by = SPEAKER.match(memory.content)
     named = names_speaker(question.names, by["name"]) if by else 0.0
     spoken = memory.kind == TURN and memory.type != "user"
     return max(named, float(question.of_user and not spoken))
 
 
-def _of_time(question: Asked, moment: float, text: str) -> float:
-    told = float(question.about_time and TELLS_TIME.search(text) is not None)
-    return max(told, nearness(moment, question.periods, text))
+def _of_time(question: ParsedQuestion, moment: float, text: str) -> float:
+    mentions_time = float(question.about_time and TELLS_TIME.search(text) is not None)
+    return max(mentions_time, nearness(moment, question.periods, text))
 
 
-def standing(values: Mapping[str, float], others: Others = NOBODY) -> dict[str, float]:
-    """How far each value stands out among all: the mean is a quarter, and every deviation an eighth more.
+def z_scaled(values: Mapping[str, float], prior: Prior = NO_PRIOR) -> dict[str, float]:
+    """The z-scores of all values, scaled: the mean is 0.25, and each standard deviation 0.125 more.
 
-    Unlike a share of the best one, this keeps its meaning when one value stands out far, or none does.
-    others: what is always counted among them, so that the only one of a few that fits stands out as well.
+    Unlike a share of the best value, this keeps its meaning when one value stands out far, or none does.
+    prior: values that always count among them, so that the only one of a few that fits stands out as well.
     """
-    count = len(values) + others.count
+    count = len(values) + prior.count
     if not count:
         return {}
-    mean = (sum(values.values()) + others.count * others.mean) / count
+    mean = (sum(values.values()) + prior.count * prior.mean) / count
     around = sum((value - mean) ** 2 for value in values.values())
-    around += others.count * (others.spread**2 + (others.mean - mean) ** 2)
+    around += prior.count * (prior.spread**2 + (prior.mean - mean) ** 2)
     spread = math.sqrt(around / count)
     return {
         name: MEAN + (value - mean) / spread / DEVIATIONS if spread else MEAN
@@ -136,16 +136,16 @@ def standing(values: Mapping[str, float], others: Others = NOBODY) -> dict[str, 
     }
 
 
-def company(match: Mapping[str, float], places: Mapping[str, str]) -> dict[str, float]:
-    """How well the best of each conversation matches, by `standing`. places: id -> its conversation."""
+def session_support(match: Mapping[str, float], places: Mapping[str, str]) -> dict[str, float]:
+    """How well the best memory of each conversation matches (`z_scaled`). places: id -> its conversation."""
     best: dict[str, float] = {}
     for id, place in places.items():
         best[place] = max(match[id], best.get(place, match[id]))
-    return standing({id: best[places[id]] if id in places else own for id, own in match.items()})
+    return z_scaled({id: best[places[id]] if id in places else own for id, own in match.items()})
 
 
-def nearby(stands: Mapping[str, float], neighbours: Iterable[tuple[str, str]]) -> dict[str, float]:
-    """How far the better neighbour of each stands out; the mean where it does not, or was not found."""
+def neighbour_support(stands: Mapping[str, float], neighbours: Iterable[tuple[str, str]]) -> dict[str, float]:
+    """The `z_scaled` value of the better neighbour of each; the mean where it is lower, or was not found."""
     best = dict.fromkeys(stands, MEAN)
     for one, other in neighbours:
         if one in best and other in best:
@@ -155,7 +155,7 @@ def nearby(stands: Mapping[str, float], neighbours: Iterable[tuple[str, str]]) -
 
 
 def recency(memories: Iterable[Memory]) -> dict[str, float]:
-    """How lately the conversation of each went on: 1 the last of all, less by the logarithm of its place."""
+    """How recently the conversation of each went on: 1 for the last, less by the logarithm of its rank."""
     places = {memory.id: (memory.session or memory.id, memory.created_at) for memory in memories}
     last: dict[str, float] = {}
     for place, at in places.values():
@@ -163,3 +163,148 @@ def recency(memories: Iterable[Memory]) -> dict[str, float]:
     moments = sorted(set(last.values()), reverse=True)
     left = {at: 1 - math.log1p(rank) / math.log1p(len(moments)) for rank, at in enumerate(moments)}
     return {id: left[last[place]] for id, (place, _) in places.items()}
+
+
+NEARLY = 0.5
+"""The strength of a name that is spelt a little differently."""
+SHORTEST_NEAR = 5
+"""Letters of a name that may be spelt differently; a shorter one becomes another name."""
+_POSSESSIVE = re.compile(r"['’]s?\Z")
+_SPELLINGS = (("ie", "y"), ("ey", "y"), ("ph", "f"), ("ck", "k"), ("c", "k"), ("th", "t"))
+"""Letters -> letters that sound the same."""
+_DOUBLE = re.compile(r"(.)\1+")
+
+
+def names_speaker(names: Iterable[str], speaker: str) -> float:
+    """How surely one of the names is that of the speaker: 1, NEARLY if it is spelt differently, or 0.
+
+    names: capitalised words of a question. "Anna's", "Annas" and "James'" name Anna and James. In a script
+    without spaces a speaker is named by any run of characters that contains the name.
+    """
+    ours = {_folded(_POSSESSIVE.sub("", name)) for name in names}
+    return max((_named(ours, _folded(part)) for part in speaker.split()), default=0.0)
+
+
+def _folded(name: str) -> str:
+    """Without case, and without accents where the script has letters."""
+    return normalized(name) if unspaced(name) else "".join(word.text for word in words_of(name))
+
+
+def _named(names: Collection[str], speaker: str) -> float:
+    if speaker in names or f"{speaker}s" in names:
+        return 1.0
+    if unspaced(speaker):
+        return float(any(speaker in name for name in names))
+    return NEARLY if any(_spelt_alike(name, speaker) for name in names) else 0.0
+
+
+def _spelt_alike(one: str, other: str) -> bool:
+    """Whether two names sound the same by their letters, or differ in one letter behind the first."""
+    if min(len(one), len(other)) < SHORTEST_NEAR:
+        return False
+    return _sound(one) == _sound(other) or (one[0] == other[0] and _one_letter_apart(one, other))
+
+
+def _sound(name: str) -> str:
+    for spelling, sound in _SPELLINGS:
+        name = name.replace(spelling, sound)
+    return _DOUBLE.sub(r"\1", name)
+
+
+def _one_letter_apart(one: str, other: str) -> bool:
+    """Whether one letter is added, left out or replaced, or two neighbours are swapped."""
+    while one and other and one[0] == other[0]:
+        one, other = one[1:], other[1:]
+    while one and other and one[-1] == other[-1]:
+        one, other = one[:-1], other[:-1]
+    return max(len(one), len(other)) <= 1 or (len(one) == 2 and one == other[::-1])
+
+
+WHOLE_WORDS_BELOW = 5
+"""Letters below which a word counts only as a whole or with an ending of the plural."""
+ENDING = 3
+"""Letters of a longer word that may differ: interesting and interested, deploy and deploys."""
+
+
+def coverage(information: Mapping[str, float], texts: Mapping[str, str]) -> dict[str, float]:
+    """id -> the share of the information that its text covers, 0 to 1. information: of each term."""
+    whole = sum(information.values())
+    if not whole:
+        return dict.fromkeys(texts, 0.0)
+    tests = [(_test(term), share / whole) for term, share in information.items()]
+    return {id: sum(share for has, share in tests if has(text)) for id, text in texts.items()}
+
+
+def _test(term: str) -> Callable[[str], bool]:
+    """Whether a text in lower case has the term; the look for its letters comes first, for it is cheap."""
+    if unspaced(term):
+        return lambda text: term in text
+    if len(term) < WHOLE_WORDS_BELOW:
+        letters, ending = term, r"(?:['’]?s|es)?(?![^\W_])"
+    else:
+        letters, ending = term[: max(WHOLE_WORDS_BELOW, len(term) - ENDING)], ""
+    word = re.compile(rf"(?<![^\W_]){re.escape(letters)}{ending}")
+    return lambda text: letters in text and word.search(text) is not None
+
+
+SHORTEST, LONGEST = 3, 200
+"""Characters of an identifier."""
+MOST = 8
+"""Identifiers of one question that are looked up."""
+_EDGES = "\"'`´‘’“”()[]{}<>,;:!?.…*"
+_QUANTITY = re.compile(r"[$€£#]?\d[\d.,:/-]*(?:[a-z]{1,2}|%)?", re.IGNORECASE)
+"""A number, a date or an amount: 2023, 17.01.2024, 5pm, 20th. It is no identifier."""
+_INNER_CAPITAL = re.compile(r"[a-z0-9][A-Z]")
+_DOTTED = re.compile(r"[^\W_]{2}[.:]{1,2}[^\W_]{2}")
+
+
+def identifiers(text: str) -> tuple[str, ...]:
+    """The identifiers in a text, in lower case and in order, each once."""
+    tokens = (token.strip(_EDGES).removesuffix("(") for token in text.split())
+    found = (token.lower() for token in tokens if _is_identifier(token))
+    return tuple(dict.fromkeys(found))[:MOST]
+
+
+def _is_identifier(token: str) -> bool:
+    if not SHORTEST <= len(token) <= LONGEST or _QUANTITY.fullmatch(token):
+        return False
+    letters = any(character.isalpha() for character in token)
+    digits = any(character.isdigit() for character in token)
+    path = token.count("/") > 1 or token.startswith(("/", "~/", "./"))
+    return letters and (
+        digits
+        or path
+        or "_" in token
+        or "@" in token
+        or _INNER_CAPITAL.search(token) is not None
+        or _DOTTED.search(token) is not None
+    )
+
+
+def contains(text: str, identifier: str) -> bool:
+    """Whether a lower-case text has the identifier as a whole, not as a part of a longer one."""
+    start = text.find(identifier)
+    while start >= 0:
+        end = start + len(identifier)
+        if not _continues(text, start - 1) and not _continues(text, end):
+            return True
+        start = text.find(identifier, start + 1)
+    return False
+
+
+def _continues(text: str, at: int) -> bool:
+    return 0 <= at < len(text) and (text[at].isalnum() or text[at] == "_")
+
+
+def exact(wanted: Iterable[str], texts: Mapping[str, str]) -> dict[str, float]:
+    """id -> the share of the identifiers that each text has, 0 to 1. Rare ones count more.
+
+    texts: id -> lower-case text of every candidate. Texts without any identifier are left out.
+    """
+    holders = {name: [id for id, text in texts.items() if contains(text, name)] for name in wanted}
+    rarity = {name: 1 - len(ids) / (len(texts) + 1) for name, ids in holders.items() if ids}
+    shares: dict[str, float] = {}
+    for name, value in rarity.items():
+        for id in holders[name]:
+            shares[id] = shares.get(id, 0.0) + value / len(rarity)
+    return shares

@@ -1,24 +1,55 @@
-"""Fresh: where a newer memory updates an older one, the newer one is asked for."""
+"""Fresh: a newer memory that updates an older one comes before it."""
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from lore.names import VERBS, stems
-from lore.ranking.announced import replaces
+from lore.ranking.claims.grammar import ADDING
 from lore.ranking.compare import Relation, compare
-from lore.text import words
+from lore.ranking.statement import CHANGING, Statement, content_words, statement, stem_of
+from lore.text import STOP_WORDS, words
+from lore.wordlists import word_lists
 
 LEAST_WORDS = 3
-"""So many words two texts must have in common at their beginning, and half of the shorter one."""
+"""Words that two texts must have in common at their beginning, besides half of the shorter one."""
 COMPARABLE = 4
-"""Texts are compared if they share at least one in so many telling words of the shorter one."""
+"""Texts are compared if they share at least one in this many content words of the shorter one."""
 OF_THE_PAST = re.compile(
-    r"\b(?:first|original(?:ly)?|initial(?:ly)?|former(?:ly)?|previous(?:ly)?|earli(?:er|est)|old(?:est)?"
-    r"|(?<!be )(?<!is )(?<!are )used to|at the beginning|before)\b",
+    r"\b(?:first|original(?:ly)?|initial(?:ly)?|former(?:ly)?|previous(?:ly)?|earli(?:er|est)|old"
+    r"|(?<!be )(?<!is )(?<!are )used to|at the beginning|before(?=\W*$))\b",
     re.IGNORECASE,
 )
+MOST_LESS_SIMILAR = 0.33
+"""How much less similar to the question the newer memory may be."""
+STEM_LETTERS = 5
+"""Letters of a stem that are compared, so that `deployment` is about `deploy`."""
+CACHED = 2_048
+_DAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+_CHANGE = re.compile(
+    r"\b(?:instead of|rather than|no longer|any ?more|any longer|as of|from now on"
+    r"|from (?:this|next|\w+day)\b[\w ]{0,12} on"
+    r"|effective|now|nowadays|these days|currently"
+    rf"|since (?:last|this|the|yesterday|today|{_DAY}|\w+ left)"
+    r"|became|becomes|started|stopped|quit|again|slipped|(?:is|are|was|were) gone|took .{0,40}\bover"
+    r"|taken over|ditched|abandoned|removed|retired|got rid of|sold|gave up|rewrote"
+    r"|turned .{1,40}\b(?:on|off)|not \w+\)?\.?$)",
+    re.IGNORECASE,
+)
+_ASKS_QUANTITY = re.compile(
+    r"^\W*(?:how (?:long|many|much|often|large|big|old|fast|far|high)|when|(?:at )?what time)\b",
+    re.IGNORECASE,
+)
+_QUANTITY = re.compile(
+    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|hundred"
+    rf"|once|twice|hourly|daily|weekly|monthly|yearly|half|quarter|noon|midnight|{_DAY}s?)\b",
+    re.IGNORECASE,
+)
+_ASKING = frozenset(
+    stem[:STEM_LETTERS] for stem in content_words(word_lists("lore.ranking", "words.txt")["asking"])
+)
+"""Stems of the words by which a question asks; an answer may use others."""
 
 
 @dataclass(frozen=True)
@@ -52,31 +83,28 @@ def lifted(question: str, hits: Sequence[Dated]) -> dict[str, float]:
     """
     if OF_THE_PAST.search(question):
         return {}
-    asked = stems(words(question))
-    risen: dict[str, float] = {}
+    question_stems = stems(words(question))
+    raised: dict[str, float] = {}
     for newer in hits:
-        updated = [
-            older.score
-            for older in hits
-            if older.at < newer.at and older.score > newer.score and _updates(older, newer, question, asked)
-        ]
+        better = (older for older in hits if older.at < newer.at and older.score > newer.score)
+        updated = [older.score for older in better if _updates(older, newer, question, question_stems)]
         if updated:
-            risen[newer.id] = max(updated)
-    return risen
+            raised[newer.id] = max(updated)
+    return raised
 
 
-def _updates(older: Dated, newer: Dated, question: str, asked: frozenset[str]) -> bool:
+def _updates(older: Dated, newer: Dated, question: str, question_stems: frozenset[str]) -> bool:
     spoken = older.spoken or newer.spoken
     if not spoken and replaces(question, older.text, newer.text, _less_similar(older, newer)):
         return True
     if not _about_the_same(older.stems, newer.stems):
         return False
-    if _same_but_for_value(newer.words, older.words, asked):
+    if _same_but_for_value(newer.words, older.words, question_stems):
         return True
     relation = compare(older.text, newer.text, thorough=False)
     if relation is not Relation.LIKELY_UPDATE or spoken:
         return relation is Relation.UPDATE
-    return asked.isdisjoint(older.stems ^ newer.stems)
+    return question_stems.isdisjoint(older.stems ^ newer.stems)
 
 
 def _less_similar(older: Dated, newer: Dated) -> float:
@@ -91,8 +119,8 @@ def _about_the_same(older: frozenset[str], newer: frozenset[str]) -> bool:
     return bool(shared) and COMPARABLE * shared >= min(len(older), len(newer))
 
 
-def _same_but_for_value(one: Sequence[str], other: Sequence[str], asked: frozenset[str]) -> bool:
-    """Whether they begin alike, and go on with different words that are not asked for.
+def _same_but_for_value(one: Sequence[str], other: Sequence[str], question_stems: frozenset[str]) -> bool:
+    """Whether they begin alike, and go on with different words that the question does not name.
 
     What differs must stand behind the verb: before it, they speak of different things.
     """
@@ -104,5 +132,44 @@ def _same_but_for_value(one: Sequence[str], other: Sequence[str], asked: frozens
     if one[shared][0].isdigit() != other[shared][0].isdigit():
         return False
     values = (*one[shared:], *other[shared:])
-    distinguishing = asked - stems(one[:shared])
+    distinguishing = question_stems - stems(one[:shared])
     return VERBS.isdisjoint(values) and distinguishing.isdisjoint(stems(values))
+
+
+def replaces(question: str, older: str, newer: str, less_similar: float = 0.0) -> bool:
+    """Whether the newer text tells of a change and answers the question that the older one answers.
+
+    `compare` looks at two statements alone and needs nearly the same words. Here the question decides whether
+    both are about the same thing: "We moved to three-week sprints" replaces "The sprint length is two weeks"
+    for "How long is a sprint?". That is likely, never certain: it changes an order and hides nothing.
+
+    less_similar: by how much the newer text is less similar to the question than the older one.
+    """
+    old, new = statement(older), statement(newer)
+    if old is None or new is None or less_similar > MOST_LESS_SIMILAR:
+        return False
+    if not _tells_change(new) or ADDING.search(newer):
+        return False
+    if _ASKS_QUANTITY.search(question) and _QUANTITY.search(older) and not _QUANTITY.search(newer):
+        return False
+    topic = (_stems(question) - _ASKING) & _stems(older)
+    return bool(topic) and topic <= _stems(newer) and not _is_narrower(older, new)
+
+
+def _tells_change(new: Statement) -> bool:
+    return new.corrects or not CHANGING.isdisjoint(new.words) or _CHANGE.search(new.text) is not None
+
+
+@lru_cache(maxsize=CACHED)
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(stem_of(word)[:STEM_LETTERS] for word in words(text) if word not in STOP_WORDS)
+
+
+def _is_narrower(older: str, new: Statement) -> bool:
+    """Whether the newer text is about a part, or about somebody else: `for admins`, `Mia's parents`."""
+    stems = _stems(older)
+    added = [token for token in new.tokens if token.stem[:STEM_LETTERS] not in stems]
+    owners = {owner for owner in re.findall(r"\b(\w+)'s (?=[a-z])", new.text) if f"{owner}'s " not in older}
+    return any(token.before == "for" and not token.numeric for token in added) or any(
+        stem_of(owner.lower())[:STEM_LETTERS] in stems for owner in owners
+    )

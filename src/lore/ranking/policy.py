@@ -9,23 +9,23 @@ from lore.text import listed
 
 EVIDENCE: Mapping[str, float] = MappingProxyType(
     {
-        "company": 0.185,
+        "session_support": 0.185,
         "meaning": 0.18,
-        "nearby": 0.137,
+        "neighbour_support": 0.137,
         "wording": 0.113,
         "recent": 0.05,
         "when": 0.08,
-        "fullness": 0.1,
+        "length": 0.1,
         "speaker": 0.03,
-        "tells": 0.03,
+        "is_statement": 0.03,
         "exact": 0.4,
     }
 )
 """How well a memory matches a question: the same signals with the same weights for every dialect.
 
-`meaning`: how far a memory stands out by it. `wording`: see `coverage`. `company`, `nearby`, `recent`,
-`when`, `fullness`, `speaker`, `tells`: see `evidence`. `exact`: it has an identifier of the question to the
-letter.
+`meaning`: the likeness, z-scaled. `wording`: the `coverage`. `exact`: it has an identifier of the question to
+the letter. `session_support`, `neighbour_support`, `recent`, `when`, `length`, `speaker`, `is_statement`: see
+`evidence`.
 """
 MATCH = "match"
 

@@ -5,17 +5,12 @@ import re
 from collections.abc import Mapping, Set
 
 from lore.text import STOP_WORDS, names_in, words
+from lore.wordlists import word_lists
 
 MEANING_OF_TWINS, WORDS_OF_TWINS = 0.6, 0.4
 SIGNALS = ("cosine", "bm25", "entity", "temporal")
 NUMBER = re.compile(r"\d+(?:[.:,]\d+)*")
-NOT = frozenset(
-    """no not never none nor without cannot don doesn didn isn aren wasn won
-    nicht kein keine keinem keinen keiner nie niemals ohne niet geen nooit
-    nunca jamás ningún ninguna sin tampoco não nem nenhum nenhuma sem pas jamais aucun aucune sans
-    non mai senza
-    """.split()
-)
+NOT = word_lists("lore.ranking", "words.txt")["negations in all languages"]
 CAPITALISED = re.compile(r"\b[A-Z][^\W_]+")
 SHORT_NOT = re.compile(r"n['’]t\b|[不没沒无無未别勿]|ない|ません|않|아니|없|못|ไม่|नहीं")
 """A negation that is no word of its own."""
@@ -47,7 +42,7 @@ def relatedness(strengths: Mapping[str, float], weights: Mapping[str, float]) ->
     return sum(weights[name] * strengths.get(name, 0.0) for name in SIGNALS)
 
 
-def told_apart(one: str, other: str) -> bool:
+def differ_in_detail(one: str, other: str) -> bool:
     """Whether two texts that mean nearly the same are about different things all the same.
 
     Texts of which only a number, a name or a "not" differs look alike to an embedder.

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from lore.ranking.relate import NOT, NUMBER, SHORT_NOT
 from lore.text import STOP_WORDS, names_in, terms, tokens
+from lore.wordlists import word_lists
 
 LEAST_WORDS = 3
 """Words, without stop words, that a memory needs before it can be found in a turn."""
@@ -33,7 +34,7 @@ _CHANGE = re.compile(
     re.IGNORECASE,
 )
 _CLAUSE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])\s*|\n+")
-REQUEST = frozenset("please tell remind find search look recall check know remember memory lore use".split())
+REQUEST = word_lists("lore.ranking", "words.txt")["request words"]
 """Words of a request that say nothing about its subject."""
 
 

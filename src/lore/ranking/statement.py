@@ -1,14 +1,14 @@
-"""Statement: the telling words of a short text, whether it is negative, and what it says is over."""
+"""Statement: the content words of a short text, whether it is negative, and the things it says are over."""
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
-from lore.ranking.claims.words import POINTING
 from lore.text import STOP_WORDS
+from lore.wordlists import word_lists
 
 LONGEST = 400
 """Characters. A longer text says several things; it is not read as one statement."""
@@ -29,11 +29,6 @@ _NOW = re.compile(
     r"|last (?:week|month|year)|this (?:week|month|year)|yesterday|today|meanwhile|already|finally)\b",
     re.IGNORECASE,
 )
-_PERIOD = re.compile(
-    r"\b(?:yesterday|today|tomorrow|(?:last|this|next) (?:night|week|month|quarter|year|sprint))\b",
-    re.IGNORECASE,
-)
-_SPOKEN = re.compile(r"\b(?:instead|actually|in fact|after all|by the way|just)\b(?! of\b)", re.IGNORECASE)
 _SPAN = r"((?:(?!\b(?:and|but|so|to|in favou?r)\b)[^,;])*)"
 _ENDED = (
     r"instead of|rather than|in place of|no longer|used to|[Dd]o not|does not|[Dd]on't|doesn't|did away with"
@@ -53,18 +48,14 @@ _OVER = (
     re.compile(rf"(?:^|[,;] ?)([^,;]{{1,60}}?) (?:is|are|was|were|has been|have been) (?:{_GONE})\b"),
 )
 _FROM = re.compile(rf"\bfrom {_SPAN} to\b")
-_FORMER = re.compile(r"\b(?:used to|formerly|previously|was once)\b", re.IGNORECASE)
 _EVENT = re.compile(r"(?<!\bthe)(?<!\bThe)(?<!\ba)(?<!\bnot) [a-z]{3,}ed\b|^[A-Z][a-z]{2,}ed\b")
 _PASSIVE = re.compile(r"\b(?:is|are|am|be|been|gets?)(?: [a-z]+)? [a-z]+ed\b")
-_REASON = re.compile(
-    r",? (?:because|due to|thanks to)\b.*"
-    r"|, (?:(?:it|they|he|she) (?:was|were|has|have|had|got)|as|since|so)\b.*"
+_PERIOD = re.compile(
+    r"\b(?:yesterday|today|tomorrow|(?:last|this|next) (?:night|week|month|quarter|year|sprint))\b",
+    re.IGNORECASE,
 )
-"""What only explains the rest of a statement."""
-_NUMBERS = frozenset(
-    """one two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty sixty hundred
-    first second third fourth fifth sixth seventh eighth ninth tenth""".split()
-)
+_LISTS = word_lists("lore.ranking", "words.txt")
+_NUMBERS = _LISTS["number words"]
 _UNIT = "second|minute|hour|day|week|month|year"
 _REWORDED = (
     (re.compile(r"\bswap(?:s|ped)? ([^,;]{1,60}?) for\b"), r"replaced \1 with"),
@@ -87,31 +78,17 @@ _REWORDED = (
     (re.compile(r"\bmidnight\b"), "12 am"),
 )
 _WAYS = frozenset({"up", "down", "back", "over"})
-_PAST = frozenset(
-    "was were had did didn't wasn't weren't met sent ran went made took gave found wrote".split()
-)
-_NOT = frozenset("not no never without cannot none neither nor nobody nothing".split())
-_PREPOSITIONS = frozenset(
-    """for in on at with during by under from to via per as when after before near within of over than into
-    between about above below until since through""".split()
-)
+_NOT = _LISTS["negations"]
+_PREPOSITIONS = _LISTS["prepositions"]
 _BEFORE = _PREPOSITIONS | {"every", "each"}
 """Words that tell in which relation the next one stands."""
 _IGNORED = (
     _NOT
+    | _LISTS["ignored"]
     | (STOP_WORDS - _PREPOSITIONS - {"own", "other", "all", "one", "only", "off", "up", "more", "most"})
-    | {
-        *"use uses used using get gets got take takes set sets it's that's i'm we're he's she's".split(),
-        *"around ever always anymore longer still new please remember called named instead again yet".split(),
-    }
 )
 """Words by which two statements about the same thing may differ."""
-CHANGING = frozenset(
-    """raised lowered bumped cut increased decreased reduced changed updated moved switched migrated
-    postponed rescheduled extended shortened upgraded downgraded rose fell dropped shifted reset rewritten
-    renamed grew grown shrank became replaced revised adjusted amended doubled tripled halved converted
-    transferred relocated reassigned rebooked scaled ported promoted delayed""".split()
-)
+CHANGING = _LISTS["changing"]
 """Verbs that tell a change, in their past form: `raised to`, but not `raise`."""
 _OPPOSITES = """
     on enabl activ activat | off disabl inactiv deactivat
@@ -132,17 +109,6 @@ STATES = {
     for stem in stems.split()
 }
 """Stem -> the state that it names, and 1 if it is the opposite of that state."""
-_IRREGULAR = {
-    "written": "write", "rewritten": "rewrite", "ran": "run", "sent": "send", "kept": "keep",
-    "built": "build", "rebuilt": "rebuild", "held": "hold", "met": "meet", "paid": "pay", "sold": "sell",
-    "taught": "teach", "thought": "think", "led": "lead", "chosen": "choose", "chose": "choose",
-    "spoken": "speak",
-}  # fmt: skip
-SCOPES = frozenset(
-    """dev development prod production stag test local ci qa canari sandbox liv beta alpha weekdai
-    weekend""".split()
-)
-"""Stems of words for where or when something holds."""
 SPEAKERS = frozenset({"i", "we", "you"})
 _CLEAR = frozenset({"their", "his", "her", "its", "you", "your", "me", "us"})
 """Pronouns that do not point outside: an owner whom the statement names itself, the user and the agent."""
@@ -182,21 +148,17 @@ class Token:
         return self.raw[0].isupper() and self.at > 0
 
     @property
-    def scope(self) -> bool:
-        return self.stem in SCOPES
-
-    @property
     def plain(self) -> bool:
-        return not (self.numeric or self.named or self.scope)
+        return not (self.numeric or self.named)
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """words: all of them in lower case. tokens: the telling ones, but for verbs of change.
+    """words: all of them in lower case. tokens: the content words except verbs of change.
 
-    over: stems of what it says is over. corrects: it opens as a correction. changes: its verb tells a
+    over: stems of the things it says are over. corrects: it opens as a correction. changes: its verb tells a
     change ("was raised to"). current: it says that it holds now. period: the day, week or year that it names
-    by its distance ("last week"). past: it tells of what was. event: it tells what somebody did once.
+    by its distance ("last week"). past: it tells of a past state or event.
     """
 
     text: str
@@ -210,12 +172,11 @@ class Statement:
     current: bool
     period: str
     past: bool
-    event: bool
 
     @property
     def clear(self) -> bool:
         """Whether it needs no other sentence to tell what it is about."""
-        return POINTING.isdisjoint(set(self.words) - _CLEAR)
+        return _LISTS["pointing"].isdisjoint(set(self.words) - _CLEAR)
 
 
 @lru_cache(maxsize=2_048)
@@ -225,7 +186,7 @@ def statement(text: str) -> Statement | None:
     if not line or len(line) > LONGEST or line.endswith("?"):
         return None
     body = _OPENING.sub("", line)
-    plain = _REASON.sub("", _SPOKEN.sub("", _NOW.sub("", body))).strip(" ,.!;")
+    plain = _NOW.sub("", body).strip(" ,.!;")
     for pattern, words_instead in _REWORDED:
         plain = pattern.sub(words_instead, plain)
     words = _TOKEN.findall(plain)
@@ -234,20 +195,18 @@ def statement(text: str) -> Statement | None:
     negations = sum(word in _NOT or "n't" in word for word in lower)
     telling = tuple(token for token in tokens if not token.changes)
     changes = len(telling) < len(tokens)
-    happened = _EVENT.search(_PASSIVE.sub("", plain)) is not None
     return Statement(
         text=line.rstrip(" .!;"),
         words=lower,
         tokens=telling,
         stems=frozenset(token.stem for token in telling),
-        over=frozenset(_over(plain, changes or happened)),
+        over=frozenset(_over(plain, changes)),
         negative=(negations + opposites) % 2 == 1,
         corrects=body != line,
         changes=changes,
         current=_NOW.search(body) is not None or "new" in words,
         period=period[0].lower() if (period := _PERIOD.search(body)) else "",
-        past=not _PAST.isdisjoint(lower) or _FORMER.search(plain) is not None,
-        event=happened,
+        past=not _LISTS["past verbs"].isdisjoint(lower) or _EVENT.search(_PASSIVE.sub("", plain)) is not None,
     )
 
 
@@ -270,9 +229,9 @@ def _tokens(words: Sequence[str]) -> tuple[list[Token], int]:
     return found, opposites
 
 
-def _over(text: str, happened: bool) -> set[str]:
-    """Stems of what the text says is over; `from A to B` only where something has happened."""
-    patterns = (*_OVER, _FROM) if happened else _OVER
+def _over(text: str, changes: bool) -> set[str]:
+    """Stems of what the text says is over; `from A to B` only beside a verb of change."""
+    patterns = (*_OVER, _FROM) if changes else _OVER
     spans = [match.group(1) for pattern in patterns for match in pattern.finditer(text)]
     tokens = [token for span in spans for token in _tokens(_TOKEN.findall(span))[0]]
     return {token.stem for token in tokens if not token.changes}
@@ -281,7 +240,6 @@ def _over(text: str, happened: bool) -> set[str]:
 def stem_of(word: str) -> str:
     """A word without the ending of its form: stores, stored and storing are one."""
     word = word.removesuffix("'s").removesuffix("'")
-    word = _IRREGULAR.get(word, word)
     if len(word) < 4 or any(map(str.isdigit, word)):
         return word
     for ending in ("ing", "ies", "ied", "ed", "es", "s"):
@@ -293,6 +251,11 @@ def stem_of(word: str) -> str:
     if word.endswith("y"):
         word = word[:-1] + "i"
     return word.removesuffix("e")
+
+
+def content_words(words: Iterable[str]) -> frozenset[str]:
+    """The stems of these words."""
+    return frozenset(map(stem_of, words))
 
 
 def without(tokens: Sequence[Token], others: Sequence[Token]) -> list[Token]:

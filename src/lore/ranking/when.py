@@ -119,21 +119,21 @@ def _moved(period: Period, words: re.Match[str]) -> Period:
     return _days(first - timedelta(days=distance + length), length)
 
 
-def nearness(moment: float, asked: Sequence[Period], text: str = "") -> float:
+def nearness(moment: float, wanted: Sequence[Period], text: str = "") -> float:
     """1 within one of the periods; outside it fades, over the length of a period to about a third.
 
     text: of the memory of that moment. A day or a longer time within a period that it mentions counts as 1.
     """
-    near = max((_near(moment, period) for period in asked), default=0.0)
-    return 1.0 if asked and near < 1 and _mentions(text, moment, asked) else near
+    near = max((_near(moment, period) for period in wanted), default=0.0)
+    return 1.0 if wanted and near < 1 and _mentions(text, moment, wanted) else near
 
 
-def _mentions(text: str, moment: float, asked: Sequence[Period]) -> bool:
+def _mentions(text: str, moment: float, wanted: Sequence[Period]) -> bool:
     places = islice(_TELLING.finditer(text, 0, MENTIONS_WITHIN), MOST_MENTIONS)
     parts = (text[max(0, place.start() - BESIDE) : place.end() + BESIDE] for place in places)
     named = (mention for part in parts for mention in periods(part, moment))
     return any(
-        period.begin <= mention.begin and mention.end <= period.end for mention in named for period in asked
+        period.begin <= mention.begin and mention.end <= period.end for mention in named for period in wanted
     )
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from lore.redact.tokens import Span, mixed
+from lore.wordlists import word_lists
 
 MARK = "[redacted: "
 """How the mark begins that stands for a secret."""
@@ -71,31 +72,16 @@ BARE = _literal(r"[^\s\"'`;,&|<>(){}\[\]\\]", quoted=False)
 IN_SHELL = _literal(r"[^\s\"'`;&|<>\\]", quoted=False)
 IN_NAMES = "abcdefghijklmnopqrstuvwxyz0123456789_-"
 
-KEYS = tuple(
-    """api access secret private account shared signing signature encryption master auth app application
-    client service storage deploy session webhook consumer hmac jwt cookie admin subscription write license
-    bot""".split()
-)
+_LISTS = word_lists("lore.redact", "words.txt")
+KEYS = tuple(sorted(_LISTS["keys"]))
 """What a name must say before `key`, so that it is not any key."""
-OTHER_KEYS = tuple(
-    """public primary foreign sort partition cache idempotency registry row object group host hash dict search
-    lookup""".split()
-)
-OTHER_TOKENS = tuple(
-    "page next continuation sync eos bos pad unk sep cls mask cursor special start stop end max min".split()
-)
+OTHER_KEYS = tuple(sorted(_LISTS["other keys"]))
+OTHER_TOKENS = tuple(sorted(_LISTS["other tokens"]))
 LONGEST_LEAD = 40
 SHORTEST_SECRET = 6
 SHORTEST_FAR = 10
 PAIR_ENDS = ("", " ", "\n", ";", "&")
-STOP = frozenset(
-    """password passwd passphrase passcode pass pwd secret token key apikey string str text value none null
-    nil undefined true false yes no on off required optional hidden empty default auto bytes number
-    int integer bool boolean any object char varchar unset missing invalid wrong incorrect expired
-    bearer basic digest username email user todo fixme test tbd na input output prompt env
-    environment keychain keyring vault file stdin generated random unknown same new old current
-    confirm confirmation""".split()
-)
+STOP = _LISTS["no secrets"]
 """Values that are no secrets."""
 FILLERS = tuple(
     """your example placeholder changeme change-me change_me replace insert redacted dummy xxx ... … < {{ ${

@@ -40,16 +40,9 @@ class Token:
     apart: bool = False
 
 
-def _token(
-    kind: str,
-    hints: str,
-    pattern: str,
-    back: tuple[int, ...] = (0,),
-    *,
-    mixed: bool = False,
-    apart: bool = False,
-) -> Token:
-    return Token(kind, tuple(hints.split()), re.compile(pattern), back, mixed, apart)
+def _token(kind: str, hints: str, pattern: str, back: tuple[int, ...] = (0,), **traits: bool) -> Token:
+    """traits: `mixed` and `apart` of a token."""
+    return Token(kind, tuple(hints.split()), re.compile(pattern), back, **traits)
 
 
 END = r"(?![A-Za-z0-9])"

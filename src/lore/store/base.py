@@ -1,122 +1,81 @@
-"""The store's contract: every method is one promise, and `tests/store/test_contract.py` holds each."""
+"""The contract of a store: every method is one promise, and `tests/store/test_contract.py` tests each.
+
+A store holds many tenants. Nothing that is read or written for one tenant ever touches another one. Within
+a tenant a reader sees its own namespace and the namespace `shared`.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from math import inf
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from lore.health import Counts, Finding, Scrubbed
-from lore.model import Cause, Entry, Filter, Link, Memory, Order, Trace
+from lore.model import Cause, Entry, Filter, Link, Memory, Trace
+from lore.store.records import AnyRecord, Record
+from lore.store.values import (
+    EVERY,
+    Backlog,
+    Cooccurrence,
+    JournalFilter,
+    Listing,
+    Page,
+    Passage,
+    StoreReport,
+    Suggestion,
+    SuggestionFilter,
+    TextMatches,
+    Use,
+)
 from lore.vectors import Vector
 
-
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """What there is to embed of one memory; `version` tells whether the text has changed since."""
-
-    id: str
-    text: str
-    version: int
-
-
-@dataclass(frozen=True, slots=True)
-class Meeting:
-    """Two memories that were shown side by side: how often, and when last."""
-
-    one: str
-    other: str
-    count: int
-    last_at: float
-
-
-SuggestionStatus = Literal["pending", "accepted", "rejected"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Suggestion:
-    """A link that a sweep proposes and somebody should judge; the pair (source < target) is unique."""
-
-    id: str
-    source: str
-    target: str
-    score: float
-    signals: Mapping[str, float]
-    created_at: float
-    updated_at: float
-    type: str = ""
-    status: SuggestionStatus = "pending"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bookmark:
-    """How far a transcript was read. device, inode: the file, whatever it is called.
-
-    first, last: prints of its first line and of what was read last. state: what its reader has to remember.
-    """
-
-    path: str
-    source: str
-    device: int
-    inode: int
-    offset: int
-    lines: int
-    first: str
-    last: str
-    state: Mapping[str, Any]
-    read_at: float
+DEFAULT_TENANT = ""
+"""The one tenant of an embedded store."""
 
 
 class Reader(ABC):
-    """What one namespace sees: its own memories, the shared ones, and the links among them.
+    """The store as one namespace of one tenant sees it: its own memories, the shared ones, and their links.
 
-    Nothing of another namespace appears in any answer. Unknown ids are simply absent.
+    Nothing of another tenant or namespace appears in any answer. Unknown ids are simply absent. A reader
+    sees everything that was committed before the call.
     """
+
+    namespace: str
 
     # --- memories
     @abstractmethod
     def get(self, ids: Iterable[str], forgotten: bool = False) -> dict[str, Memory]:
-        """The known ones of `ids`; the forgotten ones among them only on request."""
+        """The known memories among `ids`; forgotten ones only on request."""
 
     @abstractmethod
-    def ids_like(self, part: str, limit: int) -> list[str]:
-        """Ids that begin with `part`, or end with it if it has at least ID_TAIL characters; in order.
+    def resolve(
+        self, references: Iterable[str | int], limit: int, noun: Literal["memory", "link"] = "memory"
+    ) -> dict[str | int, list[str]]:
+        """The ids that each reference can mean, in order, at most `limit`; an entry for each reference.
 
-        Forgotten memories are included.
+        A number is an alias. A text is the beginning of an id, or its end if it has at least ID_TAIL
+        characters (memories only). Forgotten memories and ended links are included.
         """
 
     @abstractmethod
-    def ids_of(self, noun: Literal["memory", "link"], aliases: Iterable[int]) -> dict[int, str]:
-        """alias -> id, for those in sight; forgotten memories and ended links included."""
-
-    @abstractmethod
-    def select(self, where: Filter, limit: int, order: Order = "newest") -> list[Memory]:
-        """The memories that pass: newest first, or most important, or most used; then newest first.
+    def select(self, where: Filter, page: Page) -> Listing[Memory]:
+        """The memories that pass, page by page: newest first, or most important, or most used; then newest.
 
         newest below: by the newest child that is not forgotten; by its own time, if a memory has none.
+        A memory that is there all the time is listed once, whatever is written between two pages.
         """
 
     @abstractmethod
-    def ids(self, where: Filter) -> list[str]:
-        """The ids of all memories that pass, newest first."""
-
-    @abstractmethod
-    def count(self, where: Filter) -> int:
-        """How many memories pass."""
+    def traces(self, where: Filter, page: Page = EVERY) -> Listing[Trace]:
+        """The same without texts: ids and the numbers that relevance is computed from."""
 
     @abstractmethod
     def count_below(self, ids: Iterable[str], where: Filter) -> dict[str, int]:
-        """How many that pass hang anywhere below each of `ids`; an entry for each."""
+        """The number of memories that pass anywhere below each of `ids`; an entry for each."""
 
     @abstractmethod
-    def counts(self) -> Counts:
-        """The totals for a status page."""
-
-    @abstractmethod
-    def projects(self) -> dict[str, int]:
-        """The projects that current memories belong to, by name, and how many of them there are."""
+    def counts(self, model: str = "") -> Counts:
+        """The totals for a status page, of what this reader sees. model: whose vectors are counted."""
 
     @abstractmethod
     def full_texts(self, ids: Iterable[str]) -> dict[str, str]:
@@ -125,51 +84,41 @@ class Reader(ABC):
         No search looks into it. A damaged one is left out; `check` finds it.
         """
 
-    # --- finding: id -> strength, the best `limit` that pass, best first
+    # --- search: id -> strength, the best `limit` that pass, best first
     @abstractmethod
-    def matching(self, terms: Sequence[str], limit: int, where: Filter) -> dict[str, float]:
-        """By words: any term counts, rare ones more (BM25, above 0). Terms are plain text, never syntax."""
+    def matching(self, terms: Sequence[str], limit: int, where: Filter) -> TextMatches:
+        """By words: any term counts, a rare one more than a common one, and most in a title.
 
-    @abstractmethod
-    def information(self, terms: Sequence[str]) -> dict[str, float]:
-        """term -> how much it tells, above 0: the rarer in the store, the more."""
+        Strengths are above 0 and comparable within one answer only; the caller normalises them. Endings, case
+        and accents do not matter; runs of characters in scripts without spaces are found inside a text. Terms
+        are plain text, never syntax. The information of a term is above 0, and the rarer the higher; it may
+        count all texts of the database. limit 0: information only.
+        """
 
     @abstractmethod
     def containing(self, text: str, where: Filter) -> list[str]:
-        """Whose title, type or content has `text` in it, whatever the case; all that pass, oldest first."""
+        """Memories with `text` in their title, type or content, whatever the case; oldest first."""
 
     @abstractmethod
     def about(self, names: Iterable[str], where: Filter, most: int) -> dict[str, list[str]]:
         """name -> the memories that it introduces (see `names`) and that pass, oldest first.
 
-        A name of more than `most` memories tells nothing, and is left out.
+        Names that introduce more than `most` memories are left out.
         """
 
     @abstractmethod
     def near(self, vector: Vector, model: str, limit: int, where: Filter) -> dict[str, float]:
-        """By meaning: cosine to `vector`, exact, among the vectors of the same model only."""
-
-    @abstractmethod
-    def cosines(self, vector: Vector, model: str, ids: Iterable[str]) -> dict[str, float]:
-        """The cosine of each of `ids` that has a vector of that model."""
+        """By meaning: the exact cosine to `vector`, among the vectors of the same model only."""
 
     @abstractmethod
     def vectors(self, model: str, ids: Iterable[str]) -> dict[str, Vector]:
         """The vector of each of `ids` that has one of that model."""
 
     @abstractmethod
-    def meetings(self, ids: Iterable[str]) -> list[Meeting]:
-        """Which two of `ids` have been shown together."""
+    def pending(self, model: str, most: int) -> int:
+        """The number of memories without a vector of this model, counted up to `most`."""
 
     # --- trees and links: forgotten and superseded memories take no part
-    @abstractmethod
-    def roots(self, where: Filter) -> list[Trace]:
-        """The memories without a parent."""
-
-    @abstractmethod
-    def parents(self, ids: Iterable[str]) -> dict[str, str]:
-        """child -> parent, for those that have one."""
-
     @abstractmethod
     def children(self, ids: Iterable[str]) -> dict[str, list[str]]:
         """parent -> children, oldest first; an entry for each of `ids`."""
@@ -179,70 +128,58 @@ class Reader(ABC):
         """The way from the root down to the parent; empty for a root. Superseded ancestors count."""
 
     @abstractmethod
-    def links(self, ids: Iterable[str], kinds: Sequence[str] = ()) -> list[Link]:
-        """The active links that touch any of `ids`, oldest first; `kinds` empty: all kinds."""
+    def links(
+        self,
+        touching: Iterable[str] | None = None,
+        kinds: Sequence[str] = (),
+        ended: bool = False,
+        between: Iterable[str] | None = None,
+        ids: Iterable[str] | None = None,
+    ) -> list[Link]:
+        """Active links among current memories, oldest first; they pass every condition that is given.
+
+        touching: one end is among these memories. between: both ends are. ids: of the links themselves.
+        kinds empty: all kinds. ended: also links that have ended, and links of forgotten or superseded
+        memories.
+        """
 
     @abstractmethod
-    def following(self, ids: Iterable[str]) -> list[tuple[str, str]]:
-        """Which of `ids` follow one another by an active temporal link: (earlier, later)."""
+    def cooccurrences(self, ids: Iterable[str]) -> list[Cooccurrence]:
+        """The pairs among `ids` that have been shown together."""
 
     @abstractmethod
-    def get_links(self, ids: Iterable[str]) -> dict[str, Link]:
-        """Links by their own ids, ended ones and those of forgotten memories included."""
+    def suggestions(self, where: SuggestionFilter, limit: int = EVERY.limit) -> list[Suggestion]:
+        """The suggested links that pass, best first; both ends are in sight."""
+
+    # --- records and the past
+    @abstractmethod
+    def records(self, kind: type[AnyRecord], **fields: Any) -> list[AnyRecord]:
+        """The records of this very namespace with these fields, by key. Bookmarks: the shared ones too."""
 
     @abstractmethod
-    def all_links(self, id: str) -> list[Link]:
-        """Every link from or to this memory, ended ones and those to forgotten memories included."""
+    def journal(self, where: JournalFilter, page: Page) -> Listing[Entry]:
+        """The changes in sight, page by page. Read oldest first, this is the change feed of the tenant.
 
-    # --- suggested links, as far as both ends are in sight
-    @abstractmethod
-    def get_suggestions(self, ids: Iterable[str]) -> dict[str, Suggestion]:
-        """Suggestions by their own ids, whatever became of them."""
-
-    @abstractmethod
-    def suggestions_about(self, ids: Iterable[str]) -> list[Suggestion]:
-        """All that touch any of these memories, whatever became of them."""
-
-    @abstractmethod
-    def pending_suggestions(self, limit: int, min_score: float) -> list[Suggestion]:
-        """Those still to be judged, best first: both ends current, and not linked meanwhile."""
-
-    @abstractmethod
-    def count_pending_suggestions(self) -> int:
-        """How many are still to be judged."""
-
-    # --- transcripts
-    @abstractmethod
-    def bookmarks(self) -> list[Bookmark]:
-        """How far each transcript was read, by path."""
-
-    # --- what Lore has to remember of its own work
-    @abstractmethod
-    def noted(self, beginning: str) -> dict[str, Mapping[str, Any]]:
-        """What this very namespace has noted under names that begin so, by name."""
-
-    # --- the past
-    @abstractmethod
-    def history(self, id: str) -> list[Entry]:
-        """What the journal says about one memory or link, oldest first."""
+        Entries are in the order of their commits. A caller that reads on from the cursor of its last page, at
+        any later time, gets every entry once, however commits overlap.
+        """
 
 
 class Writer(Reader):
     """A reader that may also write, inside one transaction; memories and links with a journal entry."""
 
+    cause: Cause
+    now: float
+
     @abstractmethod
-    def put(self, memories: Iterable[Memory]) -> list[Memory]:
-        """Insert or replace by id; returned as stored (alias and depth given).
+    def put(self, memories: Iterable[Memory], full_texts: Mapping[str, str] | None = None) -> list[Memory]:
+        """Insert or replace by id; returned as stored (with alias and depth).
 
         Text index and vectors follow the text. Use (access counts, activation) is only taken over from
         new memories, depth never: it follows from the links. An id outside this namespace: NotFound.
-        """
 
-    @abstractmethod
-    def put_full_texts(self, texts: Mapping[str, str]) -> None:
-        """Keep whole texts beside memories, every character, by id; an empty one: no more.
-
-        They are neither searched nor embedded, and the journal does not copy them. Unknown id: NotFound.
+        full_texts: whole texts to keep beside memories, by id; an empty one removes it. They are neither
+        searched nor embedded, and the journal does not copy them. Unknown id: NotFound.
         """
 
     @abstractmethod
@@ -257,63 +194,48 @@ class Writer(Reader):
         """Vectors for memories as they stand in this transaction."""
 
     @abstractmethod
-    def put_suggestions(self, suggestions: Iterable[Suggestion]) -> None:
-        """Insert or replace by pair; ends that are unknown are left out. The journal does not copy them."""
+    def put_suggestions(self, suggestions: Iterable[Suggestion], expire_before: float | None = None) -> int:
+        """Insert or replace by pair; unknown ends are left out. The journal does not copy them.
+
+        expire_before: remove pending ones of this tenant that were last updated earlier; returns their
+        number. Judged ones stay, so that a rejected pair is not proposed again.
+        """
 
     @abstractmethod
-    def expire_suggestions(self, before: float) -> int:
-        """Drop those that nobody has judged since; judged ones stay, so that a no remains a no."""
-
-    @abstractmethod
-    def put_bookmark(self, bookmark: Bookmark) -> None:
-        """Insert or replace by path. The journal does not copy it."""
-
-    @abstractmethod
-    def note(self, name: str, value: Mapping[str, Any] | None) -> None:
-        """Insert or replace by name; None: no more. The journal does not copy it."""
+    def put_records(self, records: Iterable[Record], removed: Iterable[Record] = ()) -> None:
+        """Insert or replace by key; `removed` are deleted by key. The journal does not copy them."""
 
 
 class Store(ABC):
     """The parts of a store that belong to no single reader."""
 
-    @property
     @abstractmethod
-    def location(self) -> str:
-        """Where the data is, for a person."""
+    def reader(self, namespace: str, tenant: str = DEFAULT_TENANT) -> Reader:
+        """The store as `namespace` of `tenant` sees it."""
 
     @abstractmethod
-    def reader(self, namespace: str) -> Reader:
-        """The store as `namespace` sees it."""
+    def transaction(
+        self, namespace: str, cause: Cause, now: float, tenant: str = DEFAULT_TENANT
+    ) -> AbstractContextManager[Writer]:
+        """All or nothing: durable when the block ends, gone when it raises; isolated from the others.
 
-    @abstractmethod
-    def transaction(self, namespace: str, cause: Cause, now: float) -> AbstractContextManager[Writer]:
-        """All or nothing: durable when the block ends, gone when it raises; isolated from the others."""
-
-    # --- derived state: may be lost in a power cut, because it can be recomputed or hardly matters
-    @abstractmethod
-    def touch(
-        self, used: Iterable[str], lent: Mapping[str, float], now: float, together: bool = False
-    ) -> None:
-        """Count one use of each of `used`, and add activation to each of `lent`. Nothing else changes.
-
-        together: they were shown side by side, so each pair of them has met once more.
+        The block holds the write lock of its tenant from the beginning: two writers of a tenant never
+        interleave, and what a block reads is the latest committed state plus its own changes. So a decision
+        that is made inside needs no retry. A thread has at most one transaction at a time.
         """
 
+    # --- derived state: a crash of the machine may lose it, because it can be recomputed or hardly matters
     @abstractmethod
-    def unembedded(self, model: str, limit: int) -> list[Passage]:
-        """Some memories that have no vector of this model yet, newest first."""
+    def touch(self, use: Use, now: float, tenant: str = DEFAULT_TENANT) -> None:
+        """Count one use of each memory shown, and add activation. Nothing else changes."""
+
+    @abstractmethod
+    def unembedded(self, model: str, limit: int) -> Backlog:
+        """Memories of all tenants without a vector of this model: statements first, then newest first."""
 
     @abstractmethod
     def embed(self, model: str, vectors: Mapping[Passage, Vector]) -> int:
-        """Keep vectors for passages that have not changed meanwhile; how many were kept."""
-
-    @abstractmethod
-    def embedded(self, model: str) -> int:
-        """How many memories have a vector of this model."""
-
-    @abstractmethod
-    def pending(self, model: str) -> int:
-        """How many have none yet; quick when there are few."""
+        """Keep vectors for passages that have not changed since; returns the number kept."""
 
     @abstractmethod
     def exclusive(self, work: str) -> AbstractContextManager[bool]:
@@ -322,54 +244,21 @@ class Store(ABC):
         It holds among all threads and processes. A process that is killed gives it up at once.
         """
 
-    @abstractmethod
-    def claim(self, errand: str, now: float, until: float, longest: float = inf) -> float | None:
-        """Take on a regular errand if it is due: the start of its last complete run (0.0: none), else None.
-
-        Nobody else is given it before `until`; so one that fails is tried again then. longest: the most
-        seconds between two runs. A due time beyond that was set by a clock that was ahead, and counts as due;
-        a last run in the future counts as none.
-        """
-
-    @abstractmethod
-    def schedule(self, errand: str, done_at: float, due_at: float) -> None:
-        """Note the start of the last complete run, and when the next one is due."""
-
     # --- care
     @abstractmethod
-    def last_write_at(self) -> float | None:
-        """When the journal last grew."""
+    def report(self) -> StoreReport:
+        """Where the store is, its size, and what is wrong as far as that is cheap to see."""
 
     @abstractmethod
-    def size_bytes(self) -> int:
-        """What the store takes on disk."""
-
-    @abstractmethod
-    def warnings(self) -> list[str]:
-        """What its owner should know at once, as sentences: it can only be read, it has lost something."""
-
-    @abstractmethod
-    def fold_log(self) -> None:
-        """Give back disk space of a log that has grown large, if nobody needs it; costs next to nothing."""
-
-    @abstractmethod
-    def check(self) -> list[Finding]:
-        """Look at everything that could be wrong; change nothing."""
-
-    @abstractmethod
-    def rebuild(self) -> None:
-        """Make all derived state anew from the canonical rows."""
+    def check(self, repair: bool = False) -> list[Finding]:
+        """Look at everything that could be wrong. repair: first compute all derived state again."""
 
     @abstractmethod
     def scrub(self, dry_run: bool, progress: Callable[[str, int, int], None]) -> Scrubbed:
-        """Take out, for good, the secrets that were stored before a rule knew them; the history too.
+        """Remove, for good, secrets that were stored before a rule recognised them; also from the journal.
 
-        progress: called with what is at hand, how much of it is done, and how much there is.
+        progress: called with the table at hand, the number of rows done, and the number of all.
         """
-
-    @abstractmethod
-    def backup(self, target: Path) -> None:
-        """A complete, consistent copy while others go on writing."""
 
     @abstractmethod
     def release(self) -> None:
@@ -378,3 +267,11 @@ class Store(ABC):
     @abstractmethod
     def close(self) -> None:
         """Let go of everything; a second call does nothing."""
+
+
+@runtime_checkable
+class FileStore(Protocol):
+    """What only a store in one file offers."""
+
+    def backup(self, target: Path) -> None:
+        """A complete, consistent copy while others go on writing."""

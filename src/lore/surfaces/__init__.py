@@ -1,16 +1,20 @@
-"""Surfaces: the dialects that agents speak. Each translates its tools into verbs and back."""
+"""Surfaces: sets of tools that agents know. Each translates tool calls into verbs, and results back."""
 
 from collections.abc import Sequence
 
 from lore.errors import Invalid
-from lore.surfaces.base import Reply, Surface, Tool
 from lore.surfaces.graph import GRAPH
 from lore.surfaces.official import OFFICIAL
 from lore.surfaces.scored import SCORED
+from lore.surfaces.surface import Reply, Surface, Tool
 from lore.surfaces.tree import TREE
 from lore.surfaces.tree_first import TREE_FIRST
 from lore.surfaces.typed import TYPED
 from lore.text import listed
+
+# the other modules of graph and scored register their tools; clients see the tools in this order
+from lore.surfaces import graph_maintenance, graph_entities, graph_relations, graph_nodes, graph_split  # isort: skip # noqa
+from lore.surfaces import scored_notes, scored_review  # isort: skip # noqa: F401
 
 __all__ = ["SURFACES", "Reply", "Surface", "Tool", "instructions_of", "surfaces_named"]
 
@@ -50,7 +54,7 @@ def surfaces_named(names: str) -> list[Surface]:
 
 
 def instructions_of(surfaces: Sequence[Surface]) -> str:
-    """What an agent is told about the surfaces that it is offered: one text, however many there are."""
+    """The instructions for an agent that is offered these surfaces: one text."""
     if len(surfaces) == 1:
         return surfaces[0].instructions
     return "\n".join([TOGETHER, *map(line_of, surfaces)])

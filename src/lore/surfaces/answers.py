@@ -1,16 +1,14 @@
-"""Answers that an agent can use at once: they fit a budget of tokens and say what has been replaced."""
+"""Answers within a budget of tokens, with marks on memories that something newer replaces or updates."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Generic, TypeVar
 
-from typing_extensions import TypedDict
-
 from lore.engine import Lore
-from lore.model import Filter, Hit, Link, Memory
+from lore.model import Filter, Hit, Memory
 from lore.ranking.excerpt import excerpt
-from lore.surfaces.base import compact
+from lore.surfaces.surface import compact
 from lore.text import CHARACTERS_PER_TOKEN, label_of, passage_of, tokens_in
 
 PASSAGE_WIDTH = 300
@@ -19,29 +17,21 @@ MARK_TOKENS = 25
 """Tokens of the mark of a text that was cut."""
 FETCH_FACTOR = 2
 """Memories that are fetched by their ids share this many times the tokens of a search's answer."""
-AROUND_TOKENS = 40
-"""What surrounds the entries of an answer: names of fields, and the note about those that are left out."""
+OVERHEAD_TOKENS = 40
+"""Tokens around the entries of an answer: names of fields, and the note about entries that are left out."""
 UPDATES = frozenset({"updates", "supersedes"})
 """Types of links whose source is newer than their target."""
 UPDATE_KINDS = ("associative", "relation", "supersedes")
+"""Kinds of links that may have such a type."""
 
 Item = TypeVar("Item")
 Entry = TypeVar("Entry")
 Cut = Callable[[str], str]
 """Shortens a text if it is too long for its answer."""
-
-
-class Replacement(TypedDict):
-    id: str
-    label: str
-    date: str
-
-
-class Outdated(TypedDict, total=False):
-    """Added to a memory that is not the latest word: superseded, or updated by the source of a link."""
-
-    replaced_by: Replacement
-    updated_by: Replacement
+Mark = dict[str, Any]
+"""Fields that are added to an outdated memory: `replaced_by` or `updated_by`, with id, label and date."""
+Marks = Mapping[str, Mark]
+"""Marks by the id of the outdated memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +50,12 @@ class Fitted(Generic[Entry]):
 
 
 def fit(
-    items: Sequence[Item], show: Callable[[Item, Cut], Entry], *, query: str, budget_tokens: int, rest: str
+    items: Sequence[Item],
+    show: Callable[[Item, Cut], Entry],
+    *,
+    budget_tokens: int,
+    rest: str,
+    query: str = "",
 ) -> Fitted[Entry]:
     """Show the items, best first, in at most `budget_tokens` of JSON; the first one is always there.
 
@@ -73,7 +68,7 @@ def fit(
     frames = _frames(items, show, budget_tokens)
     wholes = [show(item, uncut) for item, _ in zip(items, frames, strict=False)]
     texts = [cost(whole) - frame for whole, frame in zip(wholes, frames, strict=True)]
-    room = budget_tokens - AROUND_TOKENS
+    room = budget_tokens - OVERHEAD_TOKENS
     share = _share(texts, room - sum(frames))
     entries: list[Entry] = []
     for item, whole, size in zip(items, wholes, texts, strict=False):
@@ -87,7 +82,13 @@ def fit(
 
 def fit_list(items: Sequence[Item], budget_tokens: int) -> Fitted[Item]:
     """The first items, in at most `budget_tokens` of JSON; none of them is cut."""
-    return fit(items, lambda item, cut: item, query="", budget_tokens=budget_tokens, rest="")
+    return fit(items, lambda item, cut: item, budget_tokens=budget_tokens, rest="")
+
+
+def with_notes(answer: dict[str, Any], notes: Iterable[str]) -> dict[str, Any]:
+    """The answer with a list of notes; without one if there are none."""
+    notes = list(notes)
+    return {**answer, "notes": notes} if notes else answer
 
 
 def shorten(text: str, query: str, rest: str, width: int = PASSAGE_WIDTH) -> str:
@@ -125,23 +126,26 @@ def day(at: float) -> str:
     return datetime.fromtimestamp(at, UTC).date().isoformat()
 
 
-def outdated(lore: Lore, memories: Iterable[Memory]) -> dict[str, Outdated]:
-    """Of the memories that something newer replaces or updates, by id: what, and since when."""
+def outdated(lore: Lore, memories: Iterable[Memory]) -> dict[str, Mark]:
+    """Marks for those of the memories that something newer replaces or updates."""
     memories = list(memories)
-    links = _updating(
-        lore.links([memory.id for memory in memories], ("associative", "relation", "supersedes"))
-    )
+    links = {
+        link.target: link
+        for link in lore.links([memory.id for memory in memories], UPDATE_KINDS)
+        if link.type in UPDATES or link.kind == "supersedes"
+    }
     newer = {memory.superseded_by for memory in memories if memory.superseded_by}
     newer |= {link.source for link in links.values()}
     found = lore.select(Filter(ids=tuple(newer), superseded=True), len(newer)) if newer else []
     labels = {memory.id: label_of(memory.title, memory.content) for memory in found}
-    marks: dict[str, Outdated] = {}
+    marks: dict[str, Mark] = {}
     for memory in memories:
-        if memory.superseded_by:
+        if id := memory.superseded_by:
             at = memory.updated_at if memory.superseded_at is None else memory.superseded_at
-            marks[memory.id] = Outdated(replaced_by=_replacement(memory.superseded_by, labels, at))
+            marks[memory.id] = {"replaced_by": {"id": id, "label": labels.get(id, ""), "date": day(at)}}
         elif link := links.get(memory.id):
-            marks[memory.id] = Outdated(updated_by=_replacement(link.source, labels, link.created_at))
+            newest = {"id": link.source, "label": labels.get(link.source, ""), "date": day(link.created_at)}
+            marks[memory.id] = {"updated_by": newest}
     return marks
 
 
@@ -153,15 +157,6 @@ def cost(entry: object) -> int:
 def portion(budget_tokens: int, parts: int) -> int:
     """One of equal parts of a budget; 0, no limit, has parts without a limit."""
     return max(1, budget_tokens // parts) if budget_tokens else 0
-
-
-def _replacement(id: str, labels: dict[str, str], at: float) -> Replacement:
-    return Replacement(id=id, label=labels.get(id, ""), date=day(at))
-
-
-def _updating(links: Iterable[Link]) -> dict[str, Link]:
-    """By the memory that is updated, the newest link that says so."""
-    return {link.target: link for link in links if link.type in UPDATES or link.kind == "supersedes"}
 
 
 def _frames(items: Iterable[Item], show: Callable[[Item, Cut], object], budget_tokens: int) -> list[int]:

@@ -1,20 +1,19 @@
 """official: the nine tools of the official MCP memory server, answered as that server answers."""
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
 from lore.engine import Lore
-from lore.engine import relate as relating
 from lore.engine.nodes import Nodes
 from lore.engine.observe import Subject
+from lore.engine.relate import Relation
 from lore.errors import NotFound
-from lore.surfaces.base import Reply, Surface
-from lore.surfaces.graph.dialect import KNOWLEDGE_GRAPH, omission, plain_graph, pretty
-from lore.surfaces.graph.entities import Added, Addition, Deletion
-from lore.surfaces.graph.relations import Triple
+from lore.surfaces.graph import KNOWLEDGE_GRAPH, VOCABULARY, Addition, Deletion, Triple, plain_graph, pretty
+from lore.surfaces.surface import Reply, Surface
 
 OFFICIAL = Surface(
     "official",
@@ -63,140 +62,136 @@ class PlainEntity(TypedDict):
     observations: Annotated[list[str], Field(description="One fact each.")]
 
 
-class EntitiesAnswer(TypedDict):
-    entities: list[PlainEntity]
+DONE = "success: boolean, message: string"
+NODES = "entities: array, relations: array"
 
 
-class RelationsAnswer(TypedDict):
-    relations: list[Triple]
-
-
-class AddAnswer(TypedDict):
-    results: list[Added]
-
-
-class DoneAnswer(TypedDict):
-    success: bool
-    message: str
-
-
-class GraphAnswer(TypedDict):
-    entities: list[PlainEntity]
-    relations: list[Triple]
-
-
-@OFFICIAL.tool(title="Create Entities", answer=EntitiesAnswer)
+@OFFICIAL.tool("Create Entities", "entities: array")
 def create_entities(
     lore: Lore, entities: Annotated[list[PlainEntity], Field(description="Entities to create.")]
 ) -> Reply:
     """Create new entities in the knowledge graph; names that exist are left as they are."""
     subjects = [
-        Subject(name=one["name"], type=one["entityType"], observations=tuple(one["observations"]))
+        Subject(
+            name=one["name"],
+            type=one["entityType"],
+            default_status=VOCABULARY.status,
+            observations=tuple(one["observations"]),
+        )
         for one in entities
     ]
-    created = [p for p in lore.graph.introduce(subjects, merge=False) if p.created]
-    made = [
-        PlainEntity(
-            name=p.name, entityType=p.entity.type, observations=[memory.content for memory in p.observations]
-        )
-        for p in created
+    views = lore.introduce(subjects, merge=False)
+    created = [
+        {
+            "name": view.name,
+            "entityType": view.entity.type,
+            "observations": [memory.content for memory in view.observations],
+        }
+        for view in views
+        if view.created
     ]
-    return Reply(EntitiesAnswer(entities=made), (pretty(made),))
+    return _items("entities", created)
 
 
-@OFFICIAL.tool(title="Create Relations", answer=RelationsAnswer)
+@OFFICIAL.tool("Create Relations", "relations: array")
 def create_relations(
     lore: Lore, relations: Annotated[list[Triple], Field(description="Relations to create.")]
 ) -> Reply:
     """Create new relations between entities, in active voice; those that exist are left out."""
-    results = lore.graph.relate(_wanted(relations), pairs=False, imply=True)
-    made: list[Triple] = [
+    results = lore.relate(_relations(relations), inverses={}, imply=True)
+    created = [
         {"from": r.relation.source, "to": r.relation.target, "relationType": r.relation.type}
         for r in results
         if r.link is not None
     ]
-    return Reply(RelationsAnswer(relations=made), (pretty(made),))
+    return _items("relations", created)
 
 
-@OFFICIAL.tool(title="Add Observations", answer=AddAnswer)
+@OFFICIAL.tool("Add Observations", "results: array")
 def add_observations(
     lore: Lore, observations: Annotated[list[Addition], Field(description="What to add to which entity.")]
 ) -> Reply:
     """Add new observations to existing entities in the knowledge graph."""
     subjects = [Subject(name=one["entityName"], observations=tuple(one["contents"])) for one in observations]
     try:
-        views = lore.graph.observe(subjects, judge=False)
-    except NotFound as unknown:
-        raise NotFound(f"Entity with name {unknown} not found") from None
+        views = lore.observe(subjects, judge=False)
+    except NotFound as error:
+        raise NotFound(f"Entity with name {error} not found") from None
     results = [
-        Added(entityName=subject.name, addedObservations=[memory.content for memory in view.added])
+        {"entityName": subject.name, "addedObservations": [memory.content for memory in view.added]}
         for subject, view in zip(subjects, views, strict=True)
     ]
-    return Reply(AddAnswer(results=results), (pretty(results),))
+    return _items("results", results)
 
 
-@OFFICIAL.tool(title="Delete Entities", answer=DoneAnswer, destructive=True, idempotent=True)
+@OFFICIAL.tool("Delete Entities", DONE, destructive=True, idempotent=True)
 def delete_entities(
     lore: Lore,
     entityNames: Annotated[list[str], Field(description="Names of the entities.")],  # noqa: N803
 ) -> Reply:
     """Delete entities and their relations from the knowledge graph."""
-    lore.forget([entity.id for entity in lore.graph.named(entityNames, implied=True).values()])
+    lore.forget([entity.id for entity in lore.entities(entityNames, "implied").values()])
     return _done("Entities deleted successfully")
 
 
-@OFFICIAL.tool(title="Delete Observations", answer=DoneAnswer, destructive=True, idempotent=True)
+@OFFICIAL.tool("Delete Observations", DONE, destructive=True, idempotent=True)
 def delete_observations(
     lore: Lore, deletions: Annotated[list[Deletion], Field(description="What to delete from which entity.")]
 ) -> Reply:
     """Delete specific observations from entities in the knowledge graph."""
-    wanted = [Subject(name=one["entityName"], observations=tuple(one["observations"])) for one in deletions]
-    lore.graph.retract(wanted)
+    lore.retract(
+        [Subject(name=one["entityName"], observations=tuple(one["observations"])) for one in deletions]
+    )
     return _done("Observations deleted successfully")
 
 
-@OFFICIAL.tool(title="Delete Relations", answer=DoneAnswer, destructive=True, idempotent=True)
+@OFFICIAL.tool("Delete Relations", DONE, destructive=True, idempotent=True)
 def delete_relations(
     lore: Lore, relations: Annotated[list[Triple], Field(description="Relations to delete.")]
 ) -> Reply:
     """Delete relations from the knowledge graph."""
-    lore.graph.unrelate(_wanted(relations))
+    lore.unrelate(_relations(relations), VOCABULARY)
     return _done("Relations deleted successfully")
 
 
-@OFFICIAL.tool(title="Read Graph", answer=GraphAnswer, read_only=True)
+@OFFICIAL.tool("Read Graph", NODES, read_only=True)
 def read_graph(lore: Lore) -> Reply:
     """Read the entire knowledge graph, and the newest memories that other tools stored."""
-    return _graph(lore.graph.everything())
+    return _graph(lore.nodes())
 
 
-@OFFICIAL.tool(title="Search Nodes", answer=GraphAnswer, read_only=True)
+@OFFICIAL.tool("Search Nodes", NODES, read_only=True)
 def search_nodes(lore: Lore, query: Annotated[str, Field(description="The text to look for.")]) -> Reply:
     """Search entity names, types and observations for a piece of text, whatever the case."""
-    return _graph(lore.graph.containing(query))
+    return _graph(lore.nodes(query))
 
 
-@OFFICIAL.tool(title="Open Nodes", answer=GraphAnswer, read_only=True)
+@OFFICIAL.tool("Open Nodes", NODES, read_only=True)
 def open_nodes(
     lore: Lore, names: Annotated[list[str], Field(description="Exact names of the entities.")]
 ) -> Reply:
     """Open entities by their names, with the relations that touch them."""
-    nodes = lore.graph.opened(names)
+    nodes = lore.open_nodes(names)
     in_order = sorted(nodes.views, key=lambda p: (p.entity.created_at, p.entity.alias))
     return _graph(replace(nodes, views=tuple(in_order)))
 
 
-def _wanted(relations: list[Triple]) -> list[relating.Relation]:
-    return [
-        relating.Relation(source=one["from"], target=one["to"], type=one["relationType"]) for one in relations
-    ]
+def _relations(triples: list[Triple]) -> list[Relation]:
+    return [Relation(source=one["from"], target=one["to"], type=one["relationType"]) for one in triples]
+
+
+def _items(name: str, items: Sequence[dict[str, Any]]) -> Reply:
+    return Reply({name: items}, (pretty(items),))
 
 
 def _done(message: str) -> Reply:
-    return Reply(DoneAnswer(success=True, message=message), (message,))
+    return Reply({"success": True, "message": message}, (message,))
 
 
 def _graph(nodes: Nodes) -> Reply:
-    """As the official server answers; a second block of text tells what there was no room for."""
+    """The answer of the official server, and a second block of text if there was no room for everything."""
     graph = plain_graph(nodes)
-    return Reply(graph, (pretty(graph), *([omission(nodes.omitted)] if nodes.omitted else [])))
+    if not nodes.omitted:
+        return Reply(graph, (pretty(graph),))
+    rest = f"{nodes.omitted:,} more memories of other tools"
+    return Reply(graph, (pretty(graph), f"{rest} are not shown; search_nodes finds them by their text."))

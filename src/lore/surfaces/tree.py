@@ -1,13 +1,11 @@
 """tree: knowledge as abstraction trees; search gives ids, read gives content, and so on downward."""
 
-import functools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from pydantic import Field
-from typing_extensions import TypedDict
 
 from lore.engine import Lore
 from lore.errors import Invalid, NotFound
@@ -17,7 +15,6 @@ from lore.model import (
     Answer,
     Draft,
     Filter,
-    Format,
     Hit,
     Link,
     Memory,
@@ -29,7 +26,7 @@ from lore.surfaces.answers import (
     FETCH_FACTOR,
     Cut,
     Fitted,
-    Outdated,
+    Marks,
     body_of,
     day,
     fit,
@@ -38,8 +35,9 @@ from lore.surfaces.answers import (
     outdated,
     passage_in,
     uncut,
+    with_notes,
 )
-from lore.surfaces.base import Reply, Surface, compact
+from lore.surfaces.surface import Reply, Surface, compact
 from lore.text import CHARACTERS_PER_TOKEN, preview
 
 HOME_ABOVE = 0.3
@@ -73,55 +71,17 @@ Detail = Literal["ids", "preview", "full"]
 Id = Annotated[str, Field(description="A fragment id.")]
 
 
-class SearchAnswer(TypedDict):
-    results: list[dict[str, Any]]
-    notes: list[str]
+STORED = "status: string, id: string, depth: integer, parent_id: string|null"
+CHANGED = "status: string, id: string"
+FRAGMENT = (
+    "replaced_by?: object, updated_by?: object, id?: string, content?: string, depth?: integer, "
+    "relevance?: number, parent_id?: string|null, breadcrumb?: array, children?: array, "
+    "associations?: array, fragments?: array, notes?: array"
+)
+"""The answer of read: the fields of one fragment for `id`, a list of fragments for `ids`."""
 
 
-class Association(TypedDict):
-    id: str
-    relationship: str
-    weight: float
-
-
-class ReadAnswer(Outdated, total=False):
-    """Of `id` the fragment itself; of `ids` a list of fragments."""
-
-    id: str
-    content: str
-    depth: int
-    relevance: float
-    parent_id: str | None
-    breadcrumb: list[str]
-    children: list[str]
-    associations: list[Association]
-    fragments: list[dict[str, Any]]
-    notes: list[str]
-
-
-class Root(Outdated):
-    id: str
-    children_count: int
-
-
-class RootsAnswer(TypedDict):
-    roots: list[Root]
-    notes: list[str]
-
-
-class StoreAnswer(TypedDict):
-    status: str
-    id: str
-    depth: int
-    parent_id: str | None
-
-
-class ChangeAnswer(TypedDict):
-    status: str
-    id: str
-
-
-@TREE.tool(title="Search memory", answer=SearchAnswer, read_only=True)
+@TREE.tool("Search memory", "results: array, notes: array", read_only=True)
 def search(
     lore: Lore,
     query: Annotated[str, Field(description="What you want to know, in words.")],
@@ -140,18 +100,26 @@ def search(
     if budget_tokens < 1:
         raise Invalid(f"budget_tokens is {budget_tokens}; it must be at least 1")
     if parent_id is not None:
-        with _fragment(parent_id, "parent ID"):
-            if not lore.look_at(parent_id).children:
+        with known_fragment(parent_id, "parent ID"):
+            if not lore.read(parent_id, use=False).children:
                 return _reply([], [], "No children found for this fragment.")
-    format: Format = "full" if detail == "full" else "ids"
-    where = Filter(under=parent_id)
-    answer = lore.search(Query(text=query, where=where, limit=limit, deep=deep, policy="tree", format=format))
-    found = _found(lore, answer, query, detail, budget_tokens)
-    notes = [*answer.notes(), *found.notes("ask for fewer, or narrow the query")]
-    return _reply(found.entries, notes, f"No results for '{preview(query, 200)}'.")
+    answer = lore.search(
+        Query(
+            text=query,
+            where=Filter(under=parent_id),
+            limit=limit,
+            deep=deep,
+            policy="tree",
+            format="full" if detail == "full" else "ids",
+        )
+    )
+    budget = budget_tokens if detail == "full" else lore.tuning.answer_tokens
+    results = _results(lore, answer, query, detail, budget)
+    notes = [*answer.notes(), *results.notes("ask for fewer, or narrow the query")]
+    return _reply(results.entries, notes, f"No results for '{preview(query, 200)}'.")
 
 
-@TREE.tool(title="Read memories", answer=ReadAnswer)
+@TREE.tool("Read memories", FRAGMENT)
 def read(
     lore: Lore,
     id: Annotated[str | None, Field(description="A fragment id; it comes whole.")] = None,
@@ -166,38 +134,36 @@ def read(
     if id is None and not ids:
         raise Invalid("read needs an id, or several as ids")
     if id is not None and not ids:
-        with _fragment(id):
+        with known_fragment(id):
             reading = lore.read(id)
-        newer = outdated(lore, [reading.memory])
         content, notes = _content(lore, reading.memory, offset)
-        shown = _shown(reading, newer, uncut) | content
-        return Reply(_with_notes(shown, [*notes, *_unlisted([reading])]))
+        fragment = _fragment(reading, outdated(lore, [reading.memory]), uncut) | content
+        return Reply(with_notes(fragment, [*notes, *_unlisted([reading])]))
     if offset is not None:
         raise Invalid("offset is for one fragment; give its id, without ids")
     return _read_several(lore, list(dict.fromkeys([*([id] if id else []), *(ids or ())])))
 
 
-@TREE.tool(title="List root memories", answer=RootsAnswer, read_only=True)
+@TREE.tool("List root memories", "roots: array, notes: array", read_only=True)
 def list_roots(
     lore: Lore, limit: Annotated[int, Field(description="At most this many, most relevant first.")] = 20
 ) -> Reply:
     """List the roots: the ids of the broadest concepts, each with its number of children."""
     if not 1 <= limit <= ROOTS_LIMIT:
         raise Invalid(f"limit is {limit}; it must be between 1 and {ROOTS_LIMIT:,}")
-    found = lore.roots(limit)
-    newer = outdated(lore, [root.memory for root in found])
-    roots = [
-        Root(id=root.memory.id, children_count=root.children_count, **newer.get(root.memory.id, Outdated()))
-        for root in found
+    roots = lore.roots(limit)
+    marks = outdated(lore, [root.memory for root in roots])
+    entries = [
+        {"id": root.memory.id, "children_count": root.children_count, **marks.get(root.memory.id, {})}
+        for root in roots
     ]
-    if not roots:
-        return Reply(RootsAnswer(roots=[], notes=["No knowledge stored yet."]), ("No knowledge stored yet.",))
-    fitted = fit_list(roots, lore.tuning.answer_tokens)
-    notes = fitted.notes("search for what you need")
-    return Reply(RootsAnswer(roots=fitted.entries, notes=notes), (compact(fitted.entries), *notes))
+    fitted = fit_list(entries, lore.tuning.answer_tokens)
+    notes = fitted.notes("search for what you need") if roots else ["No knowledge stored yet."]
+    text = (compact(fitted.entries), *notes) if roots else tuple(notes)
+    return Reply({"roots": fitted.entries, "notes": notes}, text)
 
 
-@TREE.tool(title="Store a memory", answer=StoreAnswer)
+@TREE.tool("Store a memory", STORED)
 def store(
     lore: Lore,
     content: Annotated[str, Field(description="One piece of knowledge, understandable on its own.")],
@@ -208,48 +174,70 @@ def store(
     text is kept once: stored again it counts as used (status: already stored)."""
     if depth < 0:
         raise Invalid(f"depth is {depth}; it must be 0 (a root) or more")
-    auto_parent_above = HOME_ABOVE if depth > 0 else None
-    draft = Draft(
-        content=content,
-        kind="fragment",
-        parent=parent_id,
-        auto_parent_above=auto_parent_above,
-        updates=True,
-        embed_now=True,
-        once=True,
-    )
-    with nullcontext() if parent_id is None else _fragment(parent_id, "parent ID"):
-        memory = lore.remember(draft)
-    parent = lore.look_at(memory.id).parent
-    status = "already stored" if memory.access_count else "stored"
-    return Reply(StoreAnswer(status=status, id=memory.id, depth=memory.depth, parent_id=parent))
+    with nullcontext() if parent_id is None else known_fragment(parent_id, "parent ID"):
+        return store_fragment(lore, new_fragment(content, parent_id, depth))
 
 
-@TREE.tool(title="Update a memory", answer=ChangeAnswer, destructive=True, idempotent=True)
+@TREE.tool("Update a memory", CHANGED, destructive=True, idempotent=True)
 def update(
     lore: Lore,
     fragment_id: Id,
     content: Annotated[str, Field(description="The new content, whole.")],
 ) -> Reply:
     """Replace a fragment's content. The old text stays in its history."""
-    with _fragment(fragment_id):
+    with known_fragment(fragment_id):
         lore.revise(Revision(id=fragment_id, content=content))
-    return Reply(ChangeAnswer(status="updated", id=fragment_id))
+    return Reply({"status": "updated", "id": fragment_id})
 
 
-@TREE.tool(title="Delete a memory", answer=ChangeAnswer, destructive=True)
+@TREE.tool("Delete a memory", CHANGED, destructive=True)
 def delete(lore: Lore, fragment_id: Id) -> Reply:
     """Remove a fragment and its links; its children move up to its parent. `lore restore` undoes it."""
-    with _fragment(fragment_id):
+    with known_fragment(fragment_id):
         if not lore.forget([fragment_id]):
             raise NotFound(fragment_id)
-    return Reply(ChangeAnswer(status="deleted", id=fragment_id))
+    return Reply({"status": "deleted", "id": fragment_id})
+
+
+def new_fragment(content: str, parent_id: str | None, depth: int, summary: str = "") -> Draft:
+    """A fragment below its parent, below the most similar root (depth above 0), or as a root."""
+    return Draft(
+        content=content,
+        summary=summary,
+        kind="fragment",
+        parent=parent_id,
+        auto_parent_above=HOME_ABOVE if depth > 0 else None,
+        updates=True,
+        embed_now=True,
+        once=True,
+    )
+
+
+def store_fragment(lore: Lore, draft: Draft) -> Reply:
+    """Store a fragment; the reply says where it is, and whether it was there before."""
+    [stored] = lore.remember_all([draft])
+    status = "already stored" if stored.existed else "stored"
+    memory = stored.memory
+    return Reply({"status": status, "id": memory.id, "depth": memory.depth, "parent_id": stored.parent})
+
+
+@contextmanager
+def known_fragment(id: str, name: str = "fragment ID") -> Iterator[None]:
+    """Report an invalid or unknown id in this dialect's words."""
+    try:
+        UUID(id)
+    except ValueError:
+        raise Invalid(f"Invalid {name}: {preview(id, 80)}") from None
+    try:
+        yield
+    except NotFound:
+        raise NotFound(f"Fragment {id} not found.") from None
 
 
 def _content(lore: Lore, memory: Memory, offset: int | None) -> tuple[dict[str, str], list[str]]:
-    """The content of a fragment, if it is not the usual one, and what to know about it.
+    """The content to show instead of the usual one, if any, and notes about it.
 
-    offset: the whole text from this character on, as far as it fits an answer.
+    offset: show the whole text from this character on, as far as it fits an answer.
     """
     if offset is None:
         length = memory.metadata.get(FULL_LENGTH)
@@ -270,26 +258,28 @@ def _read_several(lore: Lore, ids: list[str]) -> Reply:
     if len(ids) > READ_LIMIT:
         raise Invalid(f"{len(ids)} ids; at most {READ_LIMIT} at a time")
     readings = {reading.memory.id: reading for reading in lore.read_many(ids)}
-    newer = outdated(lore, [reading.memory for reading in readings.values()])
+    marks = outdated(lore, [reading.memory for reading in readings.values()])
 
     def show(id: str, cut: Cut) -> dict[str, Any]:
         if id not in readings:
             return {"id": preview(id, 80), "error": f"Fragment {preview(id, 80)} not found."}
-        return _shown(readings[id], newer, cut)
+        return _fragment(readings[id], marks, cut)
 
     budget = lore.tuning.answer_tokens * FETCH_FACTOR if len(ids) > 1 else 0
-    fitted = fit(ids, show, query="", budget_tokens=budget, rest="read it alone for all")
+    fitted = fit(ids, show, budget_tokens=budget, rest="read it alone for all")
     notes = [*fitted.notes("read them in another call"), *_unlisted(readings.values())]
-    return Reply(_with_notes({"fragments": fitted.entries}, notes))
+    return Reply(with_notes({"fragments": fitted.entries}, notes))
 
 
-def _shown(reading: Reading, newer: Mapping[str, Outdated], cut: Cut) -> dict[str, Any]:
+def _fragment(reading: Reading, marks: Marks, cut: Cut) -> dict[str, Any]:
     memory = reading.memory
     links = sorted(_associations(reading), key=lambda link: -link.weight)[:ASSOCIATIONS_LIMIT]
     associations = [
-        Association(
-            id=link.other(memory.id), relationship=link.reason or link.type, weight=round(link.weight, 4)
-        )
+        {
+            "id": link.other(memory.id),
+            "relationship": link.reason or link.type,
+            "weight": round(link.weight, 4),
+        }
         for link in links
     ]
     return {
@@ -301,7 +291,7 @@ def _shown(reading: Reading, newer: Mapping[str, Outdated], cut: Cut) -> dict[st
         "breadcrumb": list(reading.breadcrumb),
         "children": list(reading.children[:CHILDREN_LIMIT]),
         "associations": associations,
-        **newer.get(memory.id, {}),
+        **marks.get(memory.id, {}),
     }
 
 
@@ -310,7 +300,7 @@ def _associations(reading: Reading) -> list[Link]:
 
 
 def _unlisted(readings: Iterable[Reading]) -> list[str]:
-    """Sentences about children and associations that are too many to list."""
+    """Sentences about fragments with more children or associations than are listed."""
     notes = []
     for reading in readings:
         id, children, links = reading.memory.id, len(reading.children), len(_associations(reading))
@@ -323,30 +313,13 @@ def _unlisted(readings: Iterable[Reading]) -> list[str]:
     return notes
 
 
-def _with_notes(data: dict[str, Any], notes: list[str]) -> dict[str, Any]:
-    return {**data, "notes": notes} if notes else data
-
-
-@contextmanager
-def _fragment(id: str, name: str = "fragment ID") -> Iterator[None]:
-    """What the verbs say about an id, in this dialect's words."""
-    try:
-        UUID(id)
-    except ValueError:
-        raise Invalid(f"Invalid {name}: {preview(id, 80)}") from None
-    try:
-        yield
-    except NotFound:
-        raise NotFound(f"Fragment {id} not found.") from None
-
-
-def _found(
+def _results(
     lore: Lore, answer: Answer, query: str, detail: Detail, budget_tokens: int
 ) -> Fitted[dict[str, Any]]:
-    """The results as `detail` wants them: ids, with a passage, or with content."""
-    memories = {hit.memory.id: hit.memory for hit in answer.hits}
-    newer = outdated(lore, memories.values())
-    passage = functools.cache(lambda memory_id: passage_in(memories[memory_id], query))
+    """The hits with as much as `detail` says: ids, a passage, or the content."""
+    memories = [hit.memory for hit in answer.hits]
+    marks = outdated(lore, memories)
+    passages = {m.id: passage_in(m, query) for m in memories} if detail == "preview" else {}
 
     def show(hit: Hit, cut: Cut) -> dict[str, Any]:
         id = hit.memory.id
@@ -357,27 +330,27 @@ def _found(
             "breadcrumb": list(hit.breadcrumb),
         }
         if detail == "ids":
-            return {**place, **newer.get(id, {})}
-        text = {"passage": passage(id)} if detail == "preview" else {"content": cut(body_of(hit.memory))}
-        return {**place, **_about(hit), **newer.get(id, {}), **text}
+            return {**place, **marks.get(id, {})}
+        text = {"passage": passages[id]} if passages else {"content": cut(body_of(hit.memory))}
+        return {**place, **_source(hit), **marks.get(id, {}), **text}
 
-    budget = budget_tokens if detail == "full" else lore.tuning.answer_tokens
-    return fit(answer.hits, show, query=query, budget_tokens=budget, rest=WHOLE)
+    return fit(answer.hits, show, query=query, budget_tokens=budget_tokens, rest=WHOLE)
 
 
-def _about(hit: Hit) -> dict[str, Any]:
+def _source(hit: Hit) -> dict[str, Any]:
     """Title, date and origin of a memory, without those that are empty."""
     memory = hit.memory
     role = memory.type if memory.kind == TURN else ""
-    about = {
+    fields = {
         "label": "" if body_of(memory).startswith(memory.title) else memory.title,
         "date": day(memory.created_at),
         "source": " ".join(part for part in (memory.source, role) if part),
     }
-    return {name: value for name, value in about.items() if value} | origin(hit)
+    return {name: value for name, value in fields.items() if value} | origin(hit)
 
 
 def _reply(results: list[dict[str, Any]], notes: list[str], nothing: str) -> Reply:
-    first = compact(results) if results else nothing
-    notes = notes if results else [nothing, *notes]
-    return Reply(SearchAnswer(results=results, notes=notes), (first, *(notes if results else notes[1:])))
+    """The results, or the sentence `nothing` in their place, and the notes."""
+    if results:
+        return Reply({"results": results, "notes": notes}, (compact(results), *notes))
+    return Reply({"results": [], "notes": [nothing, *notes]}, (nothing, *notes))

@@ -1,25 +1,23 @@
 """tree-first: the five tools that the tree dialect began with; knowledge by levels, each with a summary."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from collections.abc import Iterator
+from contextlib import nullcontext
 from typing import Annotated, Any, Literal
-from uuid import UUID
 
 from pydantic import Field
-from typing_extensions import TypedDict
 
 from lore.engine import Lore
-from lore.errors import Invalid, NotFound
-from lore.model import Branch, Draft, Filter, Hit, Memory, Query
-from lore.surfaces.answers import Cut, Outdated, cost, fit, origin, outdated
-from lore.surfaces.base import Reply, Surface
-from lore.surfaces.tree import HOME_ABOVE
-from lore.text import label_of, preview, require_text
+from lore.errors import Invalid
+from lore.model import Branch, Filter, Hit, Memory, Query
+from lore.surfaces.answers import Cut, Marks, cost, fit, origin, outdated
+from lore.surfaces.surface import Reply, Surface
+from lore.surfaces.tree import STORED, known_fragment, new_fragment, store_fragment
+from lore.text import label_of, require_text
 
 SUMMARY_LIMIT_BYTES = 1_000
 DEEPEST = 100
 CHILDREN_LIMIT = 50
-"""How many children of one fragment a tree shows; `children_count` tells how many there are."""
+"""Children of one fragment that a tree shows; `children_count` counts all of them."""
 NEIGHBOURS_LIMIT = 100
 TOPICS_LIMIT = 100
 WHOLE = "query it with limit=1 for all"
@@ -34,34 +32,7 @@ TREE_FIRST = Surface(
 Topic = Annotated[str, Field(description="What to look for.")]
 
 
-class QueryAnswer(TypedDict):
-    fragments: list[dict[str, Any]]
-    notes: list[str]
-
-
-class ExploreAnswer(TypedDict):
-    tree: dict[str, Any] | None
-    notes: list[str]
-
-
-class TraverseAnswer(Outdated):
-    fragments: list[dict[str, Any]]
-    total: int
-
-
-class StoreAnswer(TypedDict):
-    status: str
-    id: str
-    depth: int
-    parent_id: str | None
-
-
-class TopicsAnswer(TypedDict):
-    topics: list[dict[str, Any]]
-    total: int
-
-
-@TREE_FIRST.tool(title="Query memory", answer=QueryAnswer)
+@TREE_FIRST.tool("Query memory", "fragments: array, notes: array")
 def query_memory(
     lore: Lore,
     topic: Topic,
@@ -75,19 +46,19 @@ def query_memory(
     _refuse_outside("depth", depth)
     require_text(topic, "topic")
     answer = lore.search(Query(text=topic, where=Filter(level=depth), limit=limit, policy="tree-first"))
-    newer = outdated(lore, [hit.memory for hit in answer.hits])
+    marks = outdated(lore, [hit.memory for hit in answer.hits])
 
     def show(hit: Hit, cut: Cut) -> dict[str, Any]:
-        fragment = _fragment_of(hit, newer, cut)
+        fragment = _fragment(hit, marks, cut)
         return {**fragment, "score": round(hit.score, 4), "path": list(hit.breadcrumb)}
 
     budget = lore.tuning.answer_tokens if limit > 1 else 0
     fitted = fit(answer.hits, show, query=topic, budget_tokens=budget, rest=WHOLE)
     notes = [*answer.notes(), *fitted.notes("ask for fewer, or more precisely")]
-    return Reply(QueryAnswer(fragments=fitted.entries, notes=notes))
+    return Reply({"fragments": fitted.entries, "notes": notes})
 
 
-@TREE_FIRST.tool(title="Explore memory", answer=ExploreAnswer, read_only=True)
+@TREE_FIRST.tool("Explore memory", "tree: object|null, notes: array", read_only=True)
 def explore_memory(
     lore: Lore,
     topic: Topic,
@@ -98,14 +69,16 @@ def explore_memory(
     require_text(topic, "topic")
     answer = lore.search(Query(text=topic, limit=1, policy="tree", format="ids"))
     if not answer.hits:
-        return Reply(ExploreAnswer(tree=None, notes=list(answer.notes())))
+        return Reply({"tree": None, "notes": list(answer.notes())})
     top = lore.explore(_root_of(answer.hits[0].memory.id, lore), max_depth)
     tree, hidden = _tree(top, outdated(lore, _memories(top)), lore.tuning.answer_tokens)
     notes = [f"{hidden:,} more fragments did not fit; go on with traverse_memory."] if hidden else []
-    return Reply(ExploreAnswer(tree=tree, notes=[*answer.notes(), *notes]))
+    return Reply({"tree": tree, "notes": [*answer.notes(), *notes]})
 
 
-@TREE_FIRST.tool(title="Traverse memory", answer=TraverseAnswer)
+@TREE_FIRST.tool(
+    "Traverse memory", "replaced_by?: object, updated_by?: object, fragments: array, total: integer"
+)
 def traverse_memory(
     lore: Lore,
     fragment_id: Annotated[str, Field(description="The id of the fragment to go on from.")],
@@ -115,33 +88,27 @@ def traverse_memory(
     ],
 ) -> Reply:
     """Go on from a fragment: to its children (deeper), parent (broader) or associations (sideways)."""
-    with _fragment(fragment_id):
-        reading = lore.look_at(fragment_id)
-    sideways = {
-        link.other(fragment_id): link.reason or link.type or link.kind
-        for link in reading.links
-        if link.kind != "hierarchical"
-    }
-    ways = {
-        "children": dict.fromkeys(reading.children, "child"),
-        "parent": {reading.parent: "parent"} if reading.parent else {},
-        "associations": sideways,
-    }
-    ends = ways[direction]
-    shown = tuple(ends)[:NEIGHBOURS_LIMIT]
-    where = Filter(ids=shown, superseded=True)
+    with known_fragment(fragment_id):
+        reading = lore.read(fragment_id, use=False)
+    if direction == "children":
+        neighbours = dict.fromkeys(reading.children, "child")
+    elif direction == "parent":
+        neighbours = {reading.parent: "parent"} if reading.parent else {}
+    else:
+        links = (link for link in reading.links if link.kind != "hierarchical")
+        neighbours = {link.other(fragment_id): link.reason or link.type or link.kind for link in links}
+    where = Filter(ids=tuple(neighbours)[:NEIGHBOURS_LIMIT], superseded=True)
     hits = lore.search(Query(text="", where=where, limit=NEIGHBOURS_LIMIT)).hits
-    newer = outdated(lore, [reading.memory, *(hit.memory for hit in hits)])
+    marks = outdated(lore, [reading.memory, *(hit.memory for hit in hits)])
 
     def show(hit: Hit, cut: Cut) -> dict[str, Any]:
-        return {**_fragment_of(hit, newer, cut), "relationship": ends[hit.memory.id]}
+        return {**_fragment(hit, marks, cut), "relationship": neighbours[hit.memory.id]}
 
-    fitted = fit(hits, show, query="", budget_tokens=lore.tuning.answer_tokens, rest=WHOLE)
-    replaced = newer.get(fragment_id, Outdated())
-    return Reply(TraverseAnswer(fragments=fitted.entries, total=len(ends), **replaced))
+    fitted = fit(hits, show, budget_tokens=lore.tuning.answer_tokens, rest=WHOLE)
+    return Reply({"fragments": fitted.entries, "total": len(neighbours), **marks.get(fragment_id, {})})
 
 
-@TREE_FIRST.tool(title="Store in memory", answer=StoreAnswer)
+@TREE_FIRST.tool("Store in memory", STORED)
 def store_memory(
     lore: Lore,
     content: Annotated[str, Field(description="One piece of knowledge.")],
@@ -161,29 +128,16 @@ def store_memory(
     kept once: stored again it counts as used (status: already stored)."""
     _refuse_outside("depth", depth)
     require_text(summary, "summary", SUMMARY_LIMIT_BYTES)
-    draft = Draft(
-        content=content,
-        summary=summary,
-        kind="fragment",
-        parent=parent_id,
-        auto_parent_above=HOME_ABOVE if depth > 0 else None,
-        updates=True,
-        embed_now=True,
-        once=True,
-    )
-    with nullcontext() if parent_id is None else _fragment(parent_id):
-        memory = lore.remember(draft)
-    parent = lore.look_at(memory.id).parent
-    status = "already stored" if memory.access_count else "stored"
-    return Reply(StoreAnswer(status=status, id=memory.id, depth=memory.depth, parent_id=parent))
+    with nullcontext() if parent_id is None else known_fragment(parent_id):
+        return store_fragment(lore, new_fragment(content, parent_id, depth, summary))
 
 
-@TREE_FIRST.tool(title="List topics", answer=TopicsAnswer, read_only=True)
+@TREE_FIRST.tool("List topics", "topics: array, total: integer", read_only=True)
 def list_topics(lore: Lore) -> Reply:
     """List the topics with their summaries and how many fragments lie below, the most relevant first."""
     roots = lore.roots(TOPICS_LIMIT)
     counts = lore.count_below([root.memory.id for root in roots])
-    newer = outdated(lore, [root.memory for root in roots])
+    marks = outdated(lore, [root.memory for root in roots])
 
     def show(root: Branch, cut: Cut) -> dict[str, Any]:
         return {
@@ -191,24 +145,11 @@ def list_topics(lore: Lore) -> Reply:
             "summary": cut(_summary_of(root.memory)),
             "relevance": round(root.relevance, 4),
             "fragment_count": counts.get(root.memory.id, 0),
-            **newer.get(root.memory.id, {}),
+            **marks.get(root.memory.id, {}),
         }
 
-    fitted = fit(roots, show, query="", budget_tokens=lore.tuning.answer_tokens, rest=WHOLE)
-    return Reply(TopicsAnswer(topics=fitted.entries, total=lore.count(Filter(roots=True))))
-
-
-@contextmanager
-def _fragment(id: str) -> Iterator[None]:
-    """What the verbs say about an id, in this dialect's words."""
-    try:
-        UUID(id)
-    except ValueError:
-        raise Invalid(f"Invalid fragment ID: {preview(id, 80)}") from None
-    try:
-        yield
-    except NotFound:
-        raise NotFound(f"Fragment {id} not found.") from None
+    fitted = fit(roots, show, budget_tokens=lore.tuning.answer_tokens, rest=WHOLE)
+    return Reply({"topics": fitted.entries, "total": lore.count(Filter(roots=True))})
 
 
 def _refuse_outside(name: str, depth: int) -> None:
@@ -217,7 +158,7 @@ def _refuse_outside(name: str, depth: int) -> None:
 
 
 def _root_of(id: str, lore: Lore) -> str:
-    while parent := lore.look_at(id).parent:
+    while parent := lore.read(id, use=False).parent:
         id = parent
     return id
 
@@ -226,7 +167,7 @@ def _summary_of(memory: Memory) -> str:
     return memory.summary or label_of(memory.title, memory.content)
 
 
-def _fragment_of(hit: Hit, newer: Mapping[str, Outdated], cut: Cut) -> dict[str, Any]:
+def _fragment(hit: Hit, marks: Marks, cut: Cut) -> dict[str, Any]:
     return {
         "id": hit.memory.id,
         "summary": cut(_summary_of(hit.memory)),
@@ -234,20 +175,20 @@ def _fragment_of(hit: Hit, newer: Mapping[str, Outdated], cut: Cut) -> dict[str,
         "depth": hit.memory.depth,
         "relevance": round(hit.relevance, 4),
         **origin(hit),
-        **newer.get(hit.memory.id, {}),
+        **marks.get(hit.memory.id, {}),
     }
 
 
-def _tree(top: Branch, newer: Mapping[str, Outdated], budget_tokens: int) -> tuple[dict[str, Any], int]:
+def _tree(top: Branch, marks: Marks, budget_tokens: int) -> tuple[dict[str, Any], int]:
     """The nodes that fit the budget, level by level, and the number of those below them that did not."""
-    tree = _node(top, newer)
+    tree = _node(top, marks)
     room, hidden = budget_tokens - cost(tree), 0
     level = [(tree, top)]
     while level:
         deeper = []
         for node, branch in level:
             for child in branch.children[:CHILDREN_LIMIT]:
-                below = _node(child, newer)
+                below = _node(child, marks)
                 room -= cost(below)
                 if budget_tokens and room < 0:
                     hidden += 1
@@ -259,13 +200,13 @@ def _tree(top: Branch, newer: Mapping[str, Outdated], budget_tokens: int) -> tup
 
 
 def _memories(top: Branch) -> Iterator[Memory]:
-    """Those of a tree as far as it is shown."""
+    """The memories of a tree, as far as it is shown."""
     yield top.memory
     for child in top.children[:CHILDREN_LIMIT]:
         yield from _memories(child)
 
 
-def _node(branch: Branch, newer: Mapping[str, Outdated]) -> dict[str, Any]:
+def _node(branch: Branch, marks: Marks) -> dict[str, Any]:
     return {
         "id": branch.memory.id,
         "summary": _summary_of(branch.memory),
@@ -273,5 +214,5 @@ def _node(branch: Branch, newer: Mapping[str, Outdated]) -> dict[str, Any]:
         "relevance": round(branch.relevance, 4),
         "children_count": branch.children_count,
         "children": [],
-        **newer.get(branch.memory.id, {}),
+        **marks.get(branch.memory.id, {}),
     }

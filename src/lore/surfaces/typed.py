@@ -4,14 +4,13 @@ from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
-from typing_extensions import TypedDict
 
 from lore.engine import Lore
 from lore.errors import Invalid, NotFound
 from lore.model import Answer, Draft, Filter, Hit, Memory, Order, Query, Tie
-from lore.ranking.category import IMPORTANCE, category_of
-from lore.surfaces.answers import Cut, Outdated, fit, origin, outdated, text_of
-from lore.surfaces.base import Reply, Surface
+from lore.ranking.decay import IMPORTANCE, category_of
+from lore.surfaces.answers import Cut, Mark, fit, origin, outdated, text_of
+from lore.surfaces.surface import Reply, Surface
 from lore.text import label_of, preview
 
 SAVED_BEFORE = "This memory was saved before; its use was counted"
@@ -28,8 +27,8 @@ RelationType = Literal["related_to", "updates", "contradicts", "caused_by", "res
 Mode = Literal["hybrid", "recent", "important", "typed"]
 SortBy = Literal["recent", "importance", "most_accessed"]
 
-CHOSEN_BY: dict[Mode, Order] = {"recent": "newest", "important": "importance"}
-SHOWN_BY: dict[SortBy, Order] = {"recent": "newest", "importance": "importance", "most_accessed": "use"}
+MODE_ORDERS: dict[Mode, Order] = {"recent": "newest", "important": "importance"}
+SORT_ORDERS: dict[SortBy, Order] = {"recent": "newest", "importance": "importance", "most_accessed": "use"}
 
 TYPED = Surface(
     "typed",
@@ -47,32 +46,7 @@ class Association(BaseModel):
     weight: Annotated[float, Field(description="0 to 1.")] = 0.5
 
 
-class Linked(TypedDict):
-    memory_id: str
-    relation_type: str
-    weight: float
-    content: str
-
-
-class SaveAnswer(TypedDict):
-    memory_id: str
-    success: bool
-    message: str
-    linked: list[Linked]
-
-
-class RecallAnswer(TypedDict):
-    memories: list[dict[str, Any]]
-    total_found: int
-    summary: str
-
-
-class DeleteAnswer(TypedDict):
-    forgotten: bool
-    message: str
-
-
-@TYPED.tool(title="Save a memory", answer=SaveAnswer)
+@TYPED.tool("Save a memory", "memory_id: string, success: boolean, message: string, linked: array")
 def memory_save(
     lore: Lore,
     content: Annotated[str, Field(description="Concise but complete; at most 50,000 bytes.")],
@@ -91,28 +65,28 @@ def memory_save(
         source=source or "",
         channel=channel_id or "",
         ties=tuple(
-            Tie(source="", target=wanted.target_id, type=wanted.relation_type, weight=wanted.weight)
-            for wanted in associations or ()
+            Tie(source="", target=one.target_id, type=one.relation_type, weight=one.weight)
+            for one in associations or ()
         ),
         updates=True,
         embed_now=True,
         once=True,
     )
     try:
-        memory = lore.remember(draft)
+        [stored] = lore.remember_all([draft])
     except NotFound as error:
         raise NotFound(f"{error}; nothing was saved. Associate with ids from memory_recall") from None
     return Reply(
-        SaveAnswer(
-            memory_id=memory.id,
-            success=True,
-            message=SAVED_BEFORE if memory.access_count else "Memory saved successfully",
-            linked=_linked(memory.id, lore),
-        )
+        {
+            "memory_id": stored.memory.id,
+            "success": True,
+            "message": SAVED_BEFORE if stored.existed else "Memory saved successfully",
+            "linked": _linked(stored.memory.id, lore),
+        }
     )
 
 
-@TYPED.tool(title="Recall memories", answer=RecallAnswer)
+@TYPED.tool("Recall memories", "memories: array, total_found: integer, summary: string")
 def memory_recall(
     lore: Lore,
     query: Annotated[str | None, Field(description="What to look for; needed for hybrid.")] = None,
@@ -132,69 +106,73 @@ def memory_recall(
         if not (query or "").strip():
             raise Invalid("mode 'hybrid' needs a query; without one: mode 'recent', 'important' or 'typed'")
         answer = lore.search(Query(text=query or "", where=where, limit=max_results, policy="typed"))
-        return _recalled(lore, answer, query or "", max_results)
+        return _recall_reply(lore, answer, query or "", max_results)
     if mode == "typed" and memory_type is None:
         raise Invalid(f"mode 'typed' needs a memory_type: {', '.join(IMPORTANCE)}")
-    show = SHOWN_BY[sort_by] if sort_by else CHOSEN_BY.get(mode, "newest")
-    answer = lore.recall(where, max_results, CHOSEN_BY.get(mode, show), show)
-    return _recalled(lore, answer, query or "", max_results)
+    order = SORT_ORDERS[sort_by] if sort_by else MODE_ORDERS.get(mode, "newest")
+    answer = lore.recall(where, max_results, MODE_ORDERS.get(mode, order), order)
+    return _recall_reply(lore, answer, query or "", max_results)
 
 
-@TYPED.tool(title="Forget a memory", answer=DeleteAnswer, destructive=True, idempotent=True)
+@TYPED.tool("Forget a memory", "forgotten: boolean, message: string", destructive=True, idempotent=True)
 def memory_delete(
     lore: Lore,
     memory_id: Annotated[str, Field(description="An id from memory_recall.")],
     reason: Annotated[str | None, Field(description="Why, for the record.")] = None,
 ) -> Reply:
     """Forget a memory: it is never recalled again, though not erased."""
-    known = lore.select(Filter(ids=(memory_id,), superseded=True, forgotten=True), 1)
-    if not known:
-        return _forgotten(False, f"No memory found with ID {preview(memory_id, PREVIEW_WIDTH)}")
-    [memory] = known
+    found = lore.select(Filter(ids=(memory_id,), superseded=True, forgotten=True), 1)
+    if not found:
+        return _delete_reply(False, f"No memory found with ID {preview(memory_id, PREVIEW_WIDTH)}")
+    [memory] = found
     label = f"[{_type_of(memory)}] {label_of(memory.title, memory.content)}"
     if memory.forgotten_at is not None or not lore.forget([memory_id], reason or ""):
-        return _forgotten(False, f"Memory {memory_id} was already forgotten: {label}")
+        return _delete_reply(False, f"Memory {memory_id} was already forgotten: {label}")
     why = f" (reason: {preview(reason, LINE_WIDTH)})" if reason else ""
-    return _forgotten(True, f"Memory forgotten: {label}{why}")
+    return _delete_reply(True, f"Memory forgotten: {label}{why}")
 
 
-def _linked(id: str, lore: Lore) -> list[Linked]:
-    """The links of a memory that was just saved, each with what is at its other end."""
-    links = lore.look_at(id).links
+def _delete_reply(forgotten: bool, message: str) -> Reply:
+    return Reply({"forgotten": forgotten, "message": message})
+
+
+def _linked(id: str, lore: Lore) -> list[dict[str, Any]]:
+    """The links of a memory that was just saved, each with the label of the memory at its other end."""
+    links = lore.read(id, use=False).links
     others = lore.select(Filter(ids=tuple(link.other(id) for link in links)), len(links))
     labels = {memory.id: label_of(memory.title, memory.content) for memory in others}
     return [
-        Linked(
-            memory_id=link.other(id),
-            relation_type=link.type,
-            weight=round(link.weight, 4),
-            content=labels[link.other(id)],
-        )
+        {
+            "memory_id": link.other(id),
+            "relation_type": link.type,
+            "weight": round(link.weight, 4),
+            "content": labels[link.other(id)],
+        }
         for link in links
     ]
 
 
-def _recalled(lore: Lore, answer: Answer, query: str, max_results: int) -> Reply:
+def _recall_reply(lore: Lore, answer: Answer, query: str, max_results: int) -> Reply:
     """The memories and a line on each in the summary, together within the budget; one alone is whole."""
-    newer = outdated(lore, [hit.memory for hit in answer.hits])
+    marks = outdated(lore, [hit.memory for hit in answer.hits])
 
     def show(hit: Hit, cut: Cut) -> tuple[dict[str, Any], str]:
-        memory = _memory(hit, newer.get(hit.memory.id, {}), cut)
-        return memory, _line(memory, _first_line(text_of(hit.memory)))
+        memory = _memory(hit, marks.get(hit.memory.id, {}), cut)
+        return memory, _line(memory, preview(text_of(hit.memory).strip().splitlines()[0], LINE_WIDTH))
 
     budget = lore.tuning.answer_tokens if max_results > 1 else 0
     fitted = fit(answer.hits, show, query=query, budget_tokens=budget, rest=WHOLE)
     notes = [*answer.notes(), *fitted.notes("recall fewer, or ask more precisely")]
     return Reply(
-        RecallAnswer(
-            memories=[memory for memory, _ in fitted.entries],
-            total_found=len(answer.hits) + answer.cut,
-            summary=_summary([line for _, line in fitted.entries], notes),
-        )
+        {
+            "memories": [memory for memory, _ in fitted.entries],
+            "total_found": len(answer.hits) + answer.cut,
+            "summary": _summary([line for _, line in fitted.entries], notes),
+        }
     )
 
 
-def _memory(hit: Hit, newer: Outdated, cut: Cut) -> dict[str, Any]:
+def _memory(hit: Hit, mark: Mark, cut: Cut) -> dict[str, Any]:
     return {
         "id": hit.memory.id,
         "content": cut(text_of(hit.memory)),
@@ -203,7 +181,7 @@ def _memory(hit: Hit, newer: Outdated, cut: Cut) -> dict[str, Any]:
         "created_at": datetime.fromtimestamp(hit.memory.created_at, UTC).isoformat(),
         "relevance_score": round(min(1.0, hit.score), 4),
         **origin(hit),
-        **newer,
+        **mark,
     }
 
 
@@ -212,7 +190,7 @@ def _type_of(memory: Memory) -> str:
 
 
 def _summary(lines: list[str], notes: list[str]) -> str:
-    """Markdown for a model: a line on each memory, and what it should know about the answer."""
+    """Markdown for a model: a line on each memory, then the notes."""
     numbered = [f"{place}. {line}" for place, line in enumerate(lines, start=1)]
     found = ["## Recalled memories", "", *numbered] if lines else ["No relevant memories found."]
     return "\n".join([*found, *(["", *notes] if notes else [])])
@@ -225,11 +203,3 @@ def _line(memory: dict[str, Any], first_line: str) -> str:
         f"[{memory['memory_type']}] (importance {memory['importance']:.2f}, "
         f"relevance {memory['relevance_score']:.2f}) {first_line}{outdated_by}"
     )
-
-
-def _first_line(content: str) -> str:
-    return preview(content.strip().splitlines()[0], LINE_WIDTH)
-
-
-def _forgotten(forgotten: bool, message: str) -> Reply:
-    return Reply(DeleteAnswer(forgotten=forgotten, message=message))

@@ -1,1 +1,1 @@
-"""transcripts: what agents wrote down of their conversations, as turns; bytes and rows in, turns out."""
+"""transcripts: the conversations that agents recorded, read from files and databases into turns."""

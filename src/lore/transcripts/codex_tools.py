@@ -1,136 +1,139 @@
-"""What a tool of Codex was asked and what it answered, in each of the forms that a rollout has for it."""
+"""Codex tools: calls and results in each of the forms that a rollout has for them."""
 
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lore.transcripts import fields
-from lore.transcripts.lines import named, objects_of, texts_of
+from lore.transcripts import fields, tool_calls
+from lore.transcripts.tool_calls import Call
 
-UNDONE = {"failed", "declined"}
+FAILED = {"failed", "declined"}
 EXIT = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d+)$", re.MULTILINE)
 OUTPUT = "\nOutput:\n"
-LONGEST_PREAMBLE = 500
+PREAMBLE_LIMIT = 500
+"""Characters before OUTPUT; a longer text is output as a whole."""
 SERVER = "mcp__"
-"""Begins the name of a tool that an MCP server offers; the server's name follows."""
+"""Prefix of the name of an MCP server's tool; the server's name follows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Done:
-    """A call that has come to its end."""
+class Finished:
+    """A call that has ended."""
 
     name: str
-    call: fields.Call
+    call: Call
     result: str = ""
     failed: bool = False
 
 
-def name_of(call: Mapping[str, Any]) -> str:
-    """The tool of a function call, behind the name of its MCP server if there is one."""
-    name, namespace = named(call.get("name")), named(call.get("namespace"))
+def tool_name(call: Mapping[str, Any]) -> str:
+    """The tool of a function call, after the name of its MCP server if there is one."""
+    name, namespace = fields.label(call.get("name")), fields.label(call.get("namespace"))
     server = namespace.strip("_") if namespace.startswith(SERVER) else ""
     return f"{server}__{name}" if server and name else name
 
 
-def asked(arguments: object) -> fields.Call:
-    """What a call asks for; its arguments are often JSON in a string."""
-    given = fields.mapping(fields.loaded(arguments)) or arguments
-    named = fields.mapping(given)
-    command = _words(named.get("cmd") or named.get("command"))
+def requested(arguments: object) -> Call:
+    """The call with these arguments, which are often JSON in a string."""
+    arguments = fields.parse_object(arguments) or arguments
+    named = fields.mapping(arguments)
+    command = _command_line(named.get("cmd") or named.get("command"))
     if not command:
-        return fields.call(given)
+        return tool_calls.call(arguments)
     others = {name: value for name, value in named.items() if name not in ("cmd", "command")}
-    return fields.call({"command": command, **others})
+    return tool_calls.call({"command": command, **others})
 
 
-def answered(output: object) -> tuple[str, bool]:
-    """What the model was told of a call, and whether it failed; most of it stands behind a preamble."""
-    told = fields.loaded(output) if isinstance(output, str) and output.startswith("{") else output
-    inner = fields.mapping(told)
+def answered(call: Call, item: Mapping[str, Any]) -> Finished:
+    """A call with the result that was sent to the model, without its preamble."""
+    result, failed = _result_and_failure(item.get("output"))
+    return Finished(name="", call=call, result=result, failed=failed)
+
+
+def finished(item: Mapping[str, Any]) -> Finished | None:
+    """The finished call of an item or an event; None if it is about something else."""
+    form = FORMS.get(fields.text(item.get("type")))
+    return form(item) if form else None
+
+
+def _result_and_failure(output: object) -> tuple[str, bool]:
+    is_json = isinstance(output, str) and output.startswith("{")
+    inner = fields.parse_object(output) if is_json else fields.mapping(output)
+    failed = inner.get("success") is False
     if "output" in inner:  # {"output": …, "metadata": {"exit_code": …}}
-        code = fields.mapping(inner.get("metadata")).get("exit_code")
-        return fields.written(inner["output"]), _nonzero(code) or inner.get("success") is False
-    text = texts_of(output) or texts_of(inner.get("content")) or fields.written(inner or None)
+        return fields.as_text(inner["output"]), failed or _nonzero(fields.get(inner, "metadata", "exit_code"))
+    text = fields.joined(output) or fields.joined(inner.get("content")) or fields.as_text(inner or None)
     preamble, found, rest = text.partition(OUTPUT)
-    if not found or len(preamble) > LONGEST_PREAMBLE:
-        return text, inner.get("success") is False
+    if not found or len(preamble) > PREAMBLE_LIMIT:
+        return text, failed
     code = EXIT.search(preamble)
     return (rest if code else text), bool(code and code[1] != "0")
 
 
-def done(item: Mapping[str, Any]) -> Done | None:
-    """What an item or an event tells of a finished call; None if it is about something else."""
-    shape = FORMS.get(fields.text(item.get("type")))
-    return shape(item) if shape else None
-
-
-def _command(item: Mapping[str, Any]) -> Done:
-    streams = (item.get("stdout"), item.get("stderr"))
-    return Done(
+def _command(item: Mapping[str, Any]) -> Finished:
+    outputs = ("aggregated_output", "stdout", "stderr", "formatted_output")
+    return Finished(
         name="shell",
-        call=fields.call(_words(item.get("command"))),
-        result=fields.first((item.get("aggregated_output"), *streams, item.get("formatted_output"))),
-        failed=_nonzero(item.get("exit_code")) or _undone(item),
+        call=tool_calls.call(_command_line(item.get("command"))),
+        result=fields.first(*map(item.get, outputs)),
+        failed=_nonzero(item.get("exit_code")) or _failed(item),
     )
 
 
-def _mcp(item: Mapping[str, Any]) -> Done:
+def _mcp(item: Mapping[str, Any]) -> Finished:
     invoked = fields.mapping(item.get("invocation")) or item
-    told = fields.mapping(item.get("result"))
-    result = fields.mapping(told.get("Ok")) or told
-    error = told.get("Err") or fields.mapping(item.get("error")).get("message")
-    return Done(
+    outcome = fields.mapping(item.get("result"))
+    result = fields.mapping(outcome.get("Ok")) or outcome
+    error = outcome.get("Err") or fields.get(item, "error", "message")
+    return Finished(
         name=f"{SERVER}{fields.text(invoked.get('server'))}__{fields.text(invoked.get('tool'))}",
-        call=fields.call(invoked.get("arguments")),
-        result=texts_of(result.get("content")) or fields.text(error),
-        failed=bool(error or result.get("isError") or result.get("is_error")) or _undone(item),
+        call=tool_calls.call(invoked.get("arguments")),
+        result=fields.joined(result.get("content")) or fields.text(error),
+        failed=bool(error or result.get("isError") or result.get("is_error")) or _failed(item),
     )
 
 
-def _patch(item: Mapping[str, Any]) -> Done:
+def _patch(item: Mapping[str, Any]) -> Finished:
     changes = fields.mapping(item.get("changes"))
     files = "\n".join(sorted(map(fields.text, changes)))
-    return Done(
+    return Finished(
         name="apply_patch",
-        call=fields.calling(files, f"{files}\n{fields.written(changes)}" if changes else files),
-        result=fields.first((item.get("stdout"), item.get("stderr"))),
-        failed=item.get("success") is False or _undone(item),
+        call=tool_calls.shortened(files, f"{files}\n{fields.as_text(changes)}" if changes else files),
+        result=fields.first(item.get("stdout"), item.get("stderr")),
+        failed=_failed(item),
     )
 
 
-def _search(item: Mapping[str, Any]) -> Done:
-    action = fields.mapping(item.get("action"))
-    return Done(
-        name="web_search",
-        call=fields.call(fields.first((item.get("query"), action.get("query"), action.get("url")))),
-        failed=_undone(item),
+def _search(item: Mapping[str, Any]) -> Finished:
+    query = fields.first(
+        item.get("query"), fields.get(item, "action", "query"), fields.get(item, "action", "url")
     )
+    return Finished(name="web_search", call=tool_calls.call(query), failed=_failed(item))
 
 
-def _own(item: Mapping[str, Any]) -> Done:
-    """A tool that came with the client, or a message to another agent."""
-    contents = (fields.text(part.get("text")) for part in objects_of(item.get("content_items")))
-    return Done(
+def _built_in(item: Mapping[str, Any]) -> Finished:
+    """A tool of the client itself, or a message to another agent."""
+    return Finished(
         name=fields.text(item.get("tool")),
-        call=fields.call(item.get("arguments") or item.get("prompt")),
-        result="\n".join(filter(None, contents)) or fields.text(item.get("error")),
-        failed=item.get("success") is False or _undone(item),
+        call=tool_calls.call(item.get("arguments") or item.get("prompt")),
+        result=fields.joined(fields.array(item.get("content_items"))) or fields.text(item.get("error")),
+        failed=_failed(item),
     )
 
 
-FORMS: dict[str, Callable[[Mapping[str, Any]], Done]] = {
+FORMS: dict[str, Callable[[Mapping[str, Any]], Finished]] = {
     "CommandExecution": _command, "exec_command_end": _command,
     "McpToolCall": _mcp, "mcp_tool_call_end": _mcp,
     "FileChange": _patch, "patch_apply_end": _patch,
     "WebSearch": _search, "web_search_end": _search, "web_search_call": _search,
-    "DynamicToolCall": _own, "CollabAgentToolCall": _own,
+    "DynamicToolCall": _built_in, "CollabAgentToolCall": _built_in,
 }  # fmt: skip
 
 
-def _words(command: object) -> str:
+def _command_line(command: object) -> str:
     """A command without the shell that runs it: `bash -lc "make test"` is `make test`."""
-    words = [word for word in fields.several(command) if isinstance(word, str)]
+    words = [word for word in fields.array(command) if isinstance(word, str)]
     if len(words) == 3 and words[1] in ("-c", "-lc"):
         return fields.text(words[2])
     return fields.text(" ".join(words)) or fields.text(command)
@@ -140,5 +143,5 @@ def _nonzero(code: object) -> bool:
     return isinstance(code, int) and code != 0
 
 
-def _undone(item: Mapping[str, Any]) -> bool:
-    return fields.text(item.get("status")) in UNDONE
+def _failed(item: Mapping[str, Any]) -> bool:
+    return item.get("success") is False or fields.text(item.get("status")) in FAILED

@@ -1,159 +1,211 @@
-"""Cursor's editor: a composer and its bubbles, kept as keys and values, become the turns of a session."""
+"""Cursor's editor: composers and their bubbles, stored as keys and values, become the turns of a session."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeAlias
+from itertools import chain
+from typing import Any
 
-from lore.transcripts import fields, words
-from lore.transcripts.base import Heading, Said, Turn
+import apsw
+
+from lore.transcripts import fields, tool_calls
+from lore.transcripts.databases import LATE_MILLISECONDS, RecentHashes, Row, hash_and_size, reaches
+from lore.transcripts.turns import Heading, State, Turn, TurnOrHeading
 
 NAME = "cursor-ide"
 
-Row: TypeAlias = Sequence[object]
-
 COMPOSERS = """
-    SELECT key, CAST(value AS BLOB), changed FROM (
-        SELECT key, value, CASE WHEN json_valid(CAST(value AS TEXT))
+    SELECT key, changed FROM (
+        SELECT key, CASE WHEN json_valid(CAST(value AS TEXT))
             AND json_type(CAST(value AS TEXT), '$.lastUpdatedAt') IN ('integer', 'real')
             THEN json_extract(CAST(value AS TEXT), '$.lastUpdatedAt') END AS changed
-        FROM cursorDiskKV WHERE key >= 'composerData:' AND key < 'composerData;' AND key > :after
-    ) WHERE changed IS NULL OR changed >= :since ORDER BY key LIMIT :limit
+        FROM cursorDiskKV WHERE key >= 'composerData:' AND key < 'composerData;'
+    ) WHERE changed IS NULL OR changed >= :since ORDER BY changed, key
 """
-"""The next `:limit` composers behind the key `:after` that changed since, or do not tell when they did.
+"""Keys of the composers that changed since, or that have no time of change, in the order of their changes.
 
-The ends of the range are `composerData:%` in the words of an index: the file may have a gigabyte."""
+The range is `composerData:%` in a form that uses the index: the file may have a gigabyte."""
+COMPOSER = "SELECT key, CAST(value AS BLOB) FROM cursorDiskKV WHERE key = ?"
 BUBBLES = """
     SELECT key, CAST(value AS BLOB) FROM cursorDiskKV
     WHERE key >= 'bubbleId:' || :composer || ':' AND key < 'bubbleId:' || :composer || ';'
 """
 
+PIECE = 200
+"""Entries of a conversation in one piece; a longer conversation counts as read after its last piece."""
 USER, ASSISTANT = 1, 2
 FAILED = {"error", "failed", "cancelled", "rejected", "aborted"}
 STEP_SECONDS = 0.001
-"""What lies between two bubbles of which the later one does not tell its time."""
+"""The time between two bubbles if the later one has none."""
 
 
-def composer_of(key: object) -> str:
-    """The id that BUBBLES asks for, from the key of a composer."""
+class Reader:
+    """Composers in the order of their changes; those without a time of change come first."""
+
+    def __init__(self, db: apsw.Connection, state: Mapping[str, Any], written: int) -> None:
+        self._db = db
+        self._since: float = state.get("since", 0)
+        self._hashes = RecentHashes(state)
+        self._last: Sequence[Any] = state.get("last", (0, ""))
+        self._written = written
+
+    @property
+    def state(self) -> State:
+        return {"since": self._since, "hashes": self._hashes.listed(), "last": self._last}
+
+    def continues(self) -> bool:
+        at, key = self._last
+        rows = self._db.execute(COMPOSER, (key,)).fetchall()
+        return not key or any(
+            reaches(fields.get(fields.parse(value), "lastUpdatedAt"), at) for _, value in rows
+        )
+
+    def __iter__(self) -> Iterator[tuple[int, Sequence[TurnOrHeading]]]:
+        since = {"since": self._since - LATE_MILLISECONDS}
+        for name, changed in self._db.execute(COMPOSERS, since).fetchall():
+            key = str(name)
+            hash, size, found = self._composer(key)
+            if self._hashes.contains(key, hash):
+                continue
+            for at in range(PIECE, len(found), PIECE):
+                yield 0, found[at - PIECE : at]
+            self._hashes.add(key, hash)
+            if isinstance(changed, int | float):
+                self._since = max(self._since, min(changed, self._written))
+                self._last = (changed, key) if found else self._last
+            yield size, found[-(len(found) % PIECE or PIECE) :]
+
+    def _composer(self, key: str) -> tuple[str, int, list[TurnOrHeading]]:
+        """Hash, size and entries of a composer; no entries if it is unchanged. Its bubbles are not held."""
+        id = {"composer": composer_id(key)}
+        found: list[TurnOrHeading] = []
+        with self._db:  # both queries see the same state
+            rows = self._db.execute(COMPOSER, (key,)).fetchall()
+            hash, size = hash_and_size(chain(rows, self._db.execute(BUBBLES, id)))
+            if rows and not self._hashes.contains(key, hash):
+                found += entries(rows[0], self._db.execute(BUBBLES, id))
+        return hash, size, found
+
+
+def composer_id(key: object) -> str:
+    """The id in the key of a composer, as BUBBLES needs it."""
     return fields.text(key).removeprefix("composerData:")
 
 
-def turns(composer: Row, bubbles: Iterable[Row]) -> Iterator[Said]:
-    """One conversation in the order of its headers; nothing of a draft. Bubbles may come in any order."""
-    key, value = fields.columns(composer, 2)
-    session, told = composer_of(key), fields.mapping(fields.loaded(value))
-    began = words.moment(told.get("createdAt"))
-    like = _like(session, told)
-    said = list(_in_order(_positions(told), _all_bubbles(told, bubbles), like, began))
-    if not said or not session:
+def entries(row: Row, bubbles: Iterable[Row]) -> Iterator[TurnOrHeading]:
+    """One conversation in the order of its headers; none for a draft. Bubbles may come in any order."""
+    key, value = row
+    session, composer = composer_id(key), fields.parse_object(value)
+    began = fields.timestamp(composer.get("createdAt"))
+    frame = _frame(session, composer)
+    turns = list(_in_order(_positions(composer), _all_bubbles(composer, bubbles), frame, began))
+    if not turns or not session:
         return
-    if not like.agent:
-        parent = fields.text(fields.mapping(told.get("subagentInfo")).get("parentComposerId"))
-        title = fields.text(told.get("name"))
-        yield Heading(session=session, title=title, folder=like.folder, parent=parent, at=began)
-    yield from said
+    if not frame.agent:
+        parent = fields.text(fields.get(composer, "subagentInfo", "parentComposerId"))
+        title = fields.text(composer.get("name"))
+        yield Heading(session=session, title=title, folder=frame.folder, parent=parent, at=began)
+    yield from turns
 
 
-def _positions(told: dict[str, Any]) -> dict[str, tuple[int, object]]:
-    """Where in the conversation each bubble stands, and of which type its header says it is."""
-    lists = map(fields.several, (told.get("fullConversationHeadersOnly"), told.get("conversation")))
-    headers = next(filter(None, lists), [])
-    named = ((fields.text(header.get("bubbleId")), header) for header in headers if isinstance(header, dict))
-    return {id: (number, header.get("type")) for number, (id, header) in enumerate(named, 1) if id}
+def _positions(composer: dict[str, Any]) -> dict[str, tuple[int, object]]:
+    """The position of each bubble in the conversation, and the type that its header gives."""
+    headers = fields.array(composer.get("fullConversationHeadersOnly"))
+    headers = headers or fields.array(composer.get("conversation"))
+    ids = ((fields.text(header.get("bubbleId")), header) for header in fields.objects(headers))
+    return {id: (number, header.get("type")) for number, (id, header) in enumerate(ids, 1) if id}
 
 
-def _all_bubbles(told: dict[str, Any], rows: Iterable[Row]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Bubbles of their own keys, and those that older versions kept inside of the composer."""
-    for bubble in map(fields.mapping, fields.several(told.get("conversation"))):
+def _all_bubbles(composer: dict[str, Any], rows: Iterable[Row]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Bubbles with keys of their own, and those that older versions kept inside the composer."""
+    for bubble in fields.objects(composer.get("conversation")):
         yield fields.text(bubble.get("bubbleId")), bubble
-    for row in rows:
-        key, value = fields.columns(row, 2)
-        yield fields.text(key).rpartition(":")[2], fields.mapping(fields.loaded(value))
+    for key, value in rows:
+        yield fields.text(key).rpartition(":")[2], fields.parse_object(value)
 
 
-def _like(session: str, told: dict[str, Any]) -> Turn:
-    """What all turns of a composer have in common. A subagent's belong to the first one that sent another.
+def _frame(session: str, composer: dict[str, Any]) -> Turn:
+    """The fields that all turns of a composer share. A subagent's turns belong to the root conversation.
 
-    One of several attempts at the same thing has a parent as well, but nobody sent it: it is a fork.
+    A best-of-n attempt has a parent as well, but it is a fork, not a subagent.
     """
-    model = fields.text(fields.mapping(told.get("modelConfig")).get("modelName"))
-    sent = fields.mapping(told.get("subagentInfo"))
-    root = fields.first((sent.get("rootParentConversationId"), sent.get("parentComposerId")))
+    info = fields.mapping(composer.get("subagentInfo"))
+    root = fields.first(info.get("rootParentConversationId"), info.get("parentComposerId"))
     agent = ""
-    if root not in ("", session) and not told.get("isBestOfNSubcomposer"):
-        agent, session = fields.first((sent.get("subagentTypeName"), session)), root
+    if root not in ("", session) and not composer.get("isBestOfNSubcomposer"):
+        agent, session = fields.first(info.get("subagentTypeName"), session), root
+    uri = fields.get(composer, "workspaceIdentifier", "uri")
     return Turn(
-        uuid="", session=session, role="assistant", text="", agent=agent, folder=_folder(told), model=model
+        uuid="",
+        session=session,
+        role="assistant",
+        text="",
+        agent=agent,
+        folder=fields.first(fields.get(uri, "fsPath"), fields.get(uri, "path")),
+        model=fields.text(fields.get(composer, "modelConfig", "modelName")),
     )
-
-
-def _folder(told: dict[str, Any]) -> str:
-    uri = fields.mapping(fields.mapping(told.get("workspaceIdentifier")).get("uri"))
-    return fields.first((uri.get("fsPath"), uri.get("path")))
 
 
 def _in_order(
     positions: dict[str, tuple[int, object]],
     bubbles: Iterable[tuple[str, dict[str, Any]]],
-    like: Turn,
+    frame: Turn,
     at: float | None,
 ) -> Iterator[Turn]:
-    """Bubbles are big and their turns are small: each is read as it comes, and then they are sorted."""
+    """The turns in the order of the conversation. Bubbles are large, so only their turns are held."""
     found: dict[int, list[Turn]] = {}
     for id, bubble in bubbles:
         if id in positions:
             line, type = positions[id]
-            found[line] = list(_bubble(bubble, bubble.get("type", type), replace(like, uuid=id, line=line)))
-    thoughts: list[str] = []
-    for _, said in sorted(found.items()):
-        for turn in said:
-            if turn.role == "user":
-                thoughts = []
-            elif turn.role == "assistant":
-                thoughts.append(turn.reasoning)
-            if turn.text:
-                at = _after(at, turn.at)
-                reasoning = fields.thought(thoughts) if turn.role == "assistant" else ""
-                thoughts = [] if turn.role == "assistant" else thoughts
-                yield replace(turn, at=at, reasoning=reasoning)
+            found[line] = list(_bubble(bubble, bubble.get("type", type), replace(frame, uuid=id, line=line)))
+    reasoning: list[str] = []
+    for turn in chain.from_iterable(turns for _, turns in sorted(found.items())):
+        if turn.role == "user":
+            reasoning = []
+        elif turn.role == "assistant":
+            reasoning.append(turn.reasoning)
+        if turn.text:
+            at = _later(at, turn.at)
+            own = ""
+            if turn.role == "assistant":
+                own, reasoning = fields.reasoning(reasoning), []
+            yield replace(turn, at=at, reasoning=own)
 
 
-def _after(before: float | None, own: float | None) -> float | None:
+def _later(before: float | None, own: float | None) -> float | None:
     if before is None:
         return own
     return round(before + STEP_SECONDS, 3) if own is None or own <= before else own
 
 
-def _bubble(bubble: dict[str, Any], type: object, like: Turn) -> Iterator[Turn]:
-    """What is said and what is done in one bubble; a turn without text only carries what was thought."""
-    at = words.moment(bubble.get("createdAt"))
-    text = words.spoken(fields.text(bubble.get("text")))
+def _bubble(bubble: dict[str, Any], type: object, frame: Turn) -> Iterator[Turn]:
+    """The message and the tool call of one bubble. A turn without text only carries reasoning."""
+    at, text = fields.timestamp(bubble.get("createdAt")), fields.message(fields.text(bubble.get("text")))
     if type == USER and text:
-        yield replace(like, role="user", text=text, at=at, model="")
+        yield replace(frame, role="user", text=text, at=at, model="")
     if type != ASSISTANT:
         return
-    thinking = bubble.get("thinking")
-    reasoning = fields.first((fields.mapping(thinking).get("text"), thinking))
-    model = fields.text(fields.mapping(bubble.get("modelInfo")).get("modelName")) or like.model
+    reasoning = fields.first(fields.get(bubble, "thinking", "text"), bubble.get("thinking"))
+    model = fields.text(fields.get(bubble, "modelInfo", "modelName")) or frame.model
+    frame = replace(frame, at=at, model=model)
     if text or reasoning:
-        yield replace(like, text=text, reasoning=reasoning, at=at, model=model)
-    yield from _tool(fields.mapping(bubble.get("toolFormerData")), replace(like, at=at, model=model))
+        yield replace(frame, text=text, reasoning=reasoning)
+    yield from _tool(fields.mapping(bubble.get("toolFormerData")), frame)
 
 
-def _tool(told: dict[str, Any], like: Turn) -> Iterator[Turn]:
-    status = fields.first((fields.mapping(told.get("additionalData")).get("status"), told.get("status")))
-    answer = fields.outcome(_embedded(told.get("result"))) or fields.outcome(_embedded(told.get("error")))
-    if not answer and status not in FAILED | {"completed", "success"}:
+def _tool(data: dict[str, Any], frame: Turn) -> Iterator[Turn]:
+    status = fields.first(fields.get(data, "additionalData", "status"), data.get("status"))
+    outputs = (tool_calls.output(_embedded(data.get(key))) for key in ("result", "error"))
+    result = next(filter(None, outputs), "")
+    if not result and status not in FAILED | {"completed", "success"}:
         return
-    given = _embedded(told.get("params")) or _embedded(told.get("rawArgs"))
-    asked = fields.call(given)
-    tool = fields.tool_name(fields.text(told.get("name")), given)
-    text, full = fields.exchange(asked, answer)
-    done = replace(like, uuid=f"{like.uuid}:tool", role="tool", tool=tool, failed=status in FAILED)
-    yield replace(done, text=text or tool.strip(), full=full)
+    arguments = _embedded(data.get("params")) or _embedded(data.get("rawArgs"))
+    tool = tool_calls.tool_name(fields.text(data.get("name")), arguments)
+    text, full = tool_calls.with_result(tool_calls.call(arguments), result)
+    frame = replace(frame, uuid=f"{frame.uuid}:tool", role="tool", tool=tool, failed=status in FAILED)
+    yield replace(frame, text=text or tool.strip(), full=full)
 
 
 def _embedded(value: object) -> object:
-    """JSON inside of a text, as it mostly comes; any other text is itself."""
-    inside = fields.loaded(value)
+    """The value of JSON inside a text; any other value as it is."""
+    inside = fields.parse(value)
     return value if inside is None else inside

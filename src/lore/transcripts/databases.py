@@ -1,122 +1,160 @@
-"""databases: a client's SQLite file, read beside its writer, and only what changed since the last time."""
+"""SQLite databases of clients, read beside their writer: only rows that changed since the last reading.
+
+A writer may commit later than the time that it records in a row. So each reading begins a little before the
+end of the last one, and the hashes of recent rows show which of them are unchanged.
+"""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
+from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import apsw
 
+from lore.bookmark import Bookmark
 from lore.errors import Unavailable
-from lore.transcripts import foreign
-from lore.transcripts.base import Said, State
-from lore.transcripts.finding import printable
-from lore.transcripts.growing import ReadPosition, Transcript, Watermark
+from lore.transcripts.turns import State, Transcript, TurnOrHeading, keep_newest
+from lore.transcripts.untrusted_files import check_regular, printable
 
-BESIDE = "-wal"
-"""What the name of a database and this call: the log of changes that are not in the file itself yet."""
-PARTS = (BESIDE, "-shm", "-journal")
-"""What is added to the name of a database to name the other files that SQLite opens for it."""
+LOG_SUFFIX = "-wal"
+"""Suffix of the file with changes that are not yet in the database file itself."""
+SUFFIXES = (LOG_SUFFIX, "-shm", "-journal")
+"""Suffixes of all other files that SQLite opens for a database."""
 BUSY_MILLISECONDS = 5_000
 SETTINGS = ("PRAGMA query_only = ON", "PRAGMA trusted_schema = OFF", "PRAGMA cell_size_check = ON")
+LATE_MILLISECONDS = 300_000
+"""How much later than its recorded time a change may be committed."""
+MOST_HASHES = 2_000
+
+Row: TypeAlias = Sequence[object]
 
 
 class RowReader(Protocol):
-    """Asks a client's database for what changed; made for one opening of it, with the state of the last time.
+    """Queries a client's database for changes, starting with the state of the last reading.
 
-    written: when the file was written last, in milliseconds. What claims to be later is read again.
+    written: when the file was last written, in milliseconds. Rows with a later time are read again.
     """
 
     def __init__(self, db: apsw.Connection, state: Mapping[str, Any], written: int) -> None: ...
 
     @property
     def state(self) -> State:
-        """What has to be remembered to read on behind the last piece; JSON knows all of it."""
+        """JSON that is needed to continue behind the last piece."""
         ...
 
-    def goes_on(self) -> bool:
-        """Whether what was read last is still there. If not, it is another database, or an older one."""
+    def continues(self) -> bool:
+        """Whether the last row read is still there. If not, this is another or an older database."""
         ...
 
-    def __iter__(self) -> Iterator[tuple[int, Sequence[Said]]]:
-        """Pieces of what changed: how many bytes were read, and what they say."""
+    def __iter__(self) -> Iterator[tuple[int, Sequence[TurnOrHeading]]]:
+        """Changes in pieces: the number of bytes read, and the entries."""
         ...
+
+
+class RecentHashes:
+    """Hashes of the rows read last, by id, to recognise unchanged rows."""
+
+    def __init__(self, state: Mapping[str, Any]) -> None:
+        self._hashes: dict[str, str] = dict(state.get("hashes", []))
+
+    def contains(self, id: str, hash: str) -> bool:
+        return self._hashes.get(id) == hash
+
+    def add(self, id: str, hash: str) -> None:
+        self._hashes.pop(id, None)
+        self._hashes[id] = hash
+        keep_newest(self._hashes, MOST_HASHES)
+
+    def listed(self) -> list[Sequence[str]]:
+        return list(self._hashes.items())
+
+
+def hash_and_size(rows: Iterable[Row]) -> tuple[str, int]:
+    """A hash of the rows, and their size in bytes."""
+    hash, size = blake2b(digest_size=8), 0
+    for row in rows:
+        for value in row:
+            data = value if isinstance(value, bytes) else repr(value).encode("utf-8", "replace")
+            hash.update(b"%d:" % len(data))
+            hash.update(data)
+            size += len(data)
+    return hash.hexdigest(), size
+
+
+def reaches(changed: object, at: float) -> bool:
+    """Whether a row exists and is not older than it was when it was read."""
+    return isinstance(changed, int | float) and changed >= at
 
 
 @contextmanager
-def opened(reader: type[RowReader], path: Path, known: Sequence[ReadPosition]) -> Iterator[Transcript]:
-    """A database, at the place of `known` that is in it, or at its beginning. Nothing is written to it."""
-    _check_parts(path)
-    status = os.stat(path)  # not by opening it: to close the file again would cancel locks on it
-    with closing(_connected(path)) as db:
-        yield Rows(reader, path, status, db, known)
+def open_transcript(
+    reader: type[RowReader], path: Path, bookmarks: Sequence[Bookmark]
+) -> Iterator[Transcript]:
+    """A database, at the one of `bookmarks` that belongs to it, or at its beginning. Nothing is written."""
+    _check_files(path)
+    status = os.stat(path)  # opening and closing the file would cancel locks on it
+    here = Bookmark(path=printable(path), device=status.st_dev, inode=status.st_ino)
+    with closing(_connect(path)) as db:
+        yield RowTranscript(reader, path, db, here, bookmarks)
 
 
-class Rows:
-    """The rows of a database that changed since it was left, as what they say.
+class RowTranscript:
+    """The changed rows of a database as entries. The reader's state says where to continue."""
 
-    Its mark counts what was read so far; where to go on is the reader's state.
-    """
+    passed_over = 0
 
     def __init__(
         self,
         reader: type[RowReader],
         path: Path,
-        status: os.stat_result,
         db: apsw.Connection,
-        known: Sequence[ReadPosition],
+        here: Bookmark,
+        bookmarks: Sequence[Bookmark],
     ) -> None:
         self._path = path
-        here = ReadPosition(path=printable(path), device=status.st_dev, inode=status.st_ino)
-        written = _written(path)
-        self._left, self._reader = here, reader(db, {}, written)
-        with _plainly(path):
-            for left in _likely(here, known):
-                before = reader(db, left.state.get("reader", {}), written)
-                if before.goes_on():
-                    self._left, self._reader = left, before
+        written = _written_milliseconds(path)
+        self._reader, self._start = reader(db, {}, written), here
+        likely = sorted(bookmarks, key=lambda one: (one.file != here.file, one.path != here.path))
+        with _errors_explained(path):
+            for bookmark in likely:  # the same file, then the same path, then any other: it may be a copy
+                last = reader(db, bookmark.state.get("reader", {}), written)
+                if last.continues():
+                    self._reader, self._start = last, bookmark.moved(here)
                     break
-        self._here = here
-        self._mark = self._left.mark
-        self.passed_over = 0
+        self._offset, self._pieces = self._start.offset, self._start.lines
 
     @property
-    def left(self) -> ReadPosition:
-        if self._mark == self._left.mark:
-            return self._left
-        return replace(self._here, mark=self._mark, state={"reader": self._reader.state})
+    def bookmark(self) -> Bookmark:
+        if self._pieces == self._start.lines:
+            return self._start
+        state = {"reader": self._reader.state}
+        return replace(self._start, offset=self._offset, lines=self._pieces, state=state)
 
-    def __iter__(self) -> Iterator[Sequence[Said]]:
-        with _plainly(self._path):
-            for size, said in self._reader:
-                self._mark = Watermark(offset=self._mark.offset + size, lines=self._mark.lines + 1)
-                yield said
+    def __iter__(self) -> Iterator[Sequence[TurnOrHeading]]:
+        with _errors_explained(self._path):
+            for size, entries in self._reader:
+                self._offset += size
+                self._pieces += 1
+                yield entries
 
 
-def _check_parts(path: Path) -> None:
+def _check_files(path: Path) -> None:
     """Refuse a database if SQLite would open anything but regular files for it."""
-    for part in (path, *(path.with_name(path.name + suffix) for suffix in PARTS)):
+    for part in (path, *(path.with_name(path.name + suffix) for suffix in SUFFIXES)):
         try:
-            foreign.check_regular(part)
+            check_regular(part)
         except FileNotFoundError:
             continue
         except OSError as error:
             raise Unavailable(f"{part} is {error.strerror}, so the database is not read") from error
 
 
-def _likely(here: ReadPosition, known: Sequence[ReadPosition]) -> list[ReadPosition]:
-    """The same file first, then what had this name, then any other: it may be a copy."""
-    return sorted(
-        known,
-        key=lambda left: ((left.device, left.inode) != (here.device, here.inode), left.path != here.path),
-    )
-
-
-def _connected(path: Path) -> apsw.Connection:
+def _connect(path: Path) -> apsw.Connection:
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-    with _plainly(path):
+    with _errors_explained(path):
         db = apsw.Connection(f"{path.absolute().as_uri()}?mode=ro", flags=flags)
         db.set_busy_timeout(BUSY_MILLISECONDS)
         for setting in SETTINGS:
@@ -124,10 +162,10 @@ def _connected(path: Path) -> apsw.Connection:
         return db
 
 
-def _written(path: Path) -> int:
-    """When the database or its log was written last, in milliseconds."""
+def _written_milliseconds(path: Path) -> int:
+    """When the database or its log was last written."""
     latest = 0
-    for part in (path, path.with_name(path.name + BESIDE)):
+    for part in (path, path.with_name(path.name + LOG_SUFFIX)):
         try:
             latest = max(latest, os.stat(part).st_mtime_ns // 1_000_000)
         except OSError:
@@ -136,8 +174,8 @@ def _written(path: Path) -> int:
 
 
 @contextmanager
-def _plainly(path: Path) -> Iterator[None]:
-    """What SQLite says, for a person."""
+def _errors_explained(path: Path) -> Iterator[None]:
+    """SQLite's errors as Unavailable, in words for a person."""
     try:
         yield
     except (apsw.BusyError, apsw.LockedError) as error:

@@ -1,21 +1,45 @@
-"""Fields: what JSON that somebody else wrote really holds; what is of the wrong kind counts as missing."""
+"""Fields and texts of JSON that another program wrote. A value of the wrong type counts as missing."""
 
 import json
-from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+import re
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from hashlib import blake2b
+from typing import Any
 
-from lore.transcripts import words
+from lore.redact import redact
 
-TELLING = (
-    "command", "filePath", "file_path", "target_file", "path", "pattern", "query", "url", "prompt", "code",
-)  # fmt: skip
-"""The one field of a call that tells what it does, most telling first."""
-EMPTY: tuple[object, ...] = (None, "", [], {})
-OUTPUT = ("output", "contents", "content", "text", "result", "error")
+LABEL_LIMIT = 1_000
+"""Characters of a name, a path or a branch."""
+RESULT_LIMIT = 2_000
+"""Characters of a tool result that are searched."""
+CALL_LIMIT = 300
+"""Characters of a tool call that are searched."""
+REASONING_LIMIT = 2_000
+"""Characters of a model's reasoning that are kept."""
+TEXT_LIMIT = 40_000
+"""Characters of a message that are searched."""
+MARGIN = 4_000
+"""Characters around a cut in which secrets are looked for; only private keys are longer."""
+
+INJECTED = re.compile(
+    r"<(system-reminder|local-command-stdout|local-command-stderr|local-command-caveat|command-message|"
+    r"command-args|command-name|command-contents|bash-stdout|bash-stderr|ide_opened_file|ide_selection|"
+    r"user-prompt-submit-hook|new-diagnostics|environment_context|user_instructions|skills_instructions|"
+    r"permissions instructions|session_context|task-notification)\b[^<>]*>"
+)
+"""Opening tags of text that a client adds to a message; the text ends at the closing tag."""
+INTERRUPTED = re.compile(r"^\[Request interrupted by user[^\]]*\]$")
+BASE64 = re.compile(r"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{200,}+={0,2}")
+YEAR_1, YEAR_10000 = -62_135_596_800, 253_402_300_800
+"""Seconds since 1970 of the first and behind the last date that `datetime` supports."""
 
 
-def loaded(data: object) -> Any:
-    """What JSON in text or bytes says; None if it is none."""
+# --- values
+
+
+def parse(data: object) -> Any:
+    """The value of JSON text or bytes; None if it is not JSON."""
     if isinstance(data, bytes):
         data = data.decode("utf-8", "replace")
     if not isinstance(data, str):
@@ -26,16 +50,37 @@ def loaded(data: object) -> Any:
         return None
 
 
+def parse_object(data: object) -> dict[str, Any]:
+    return mapping(parse(data))
+
+
 def mapping(value: object) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def several(value: object) -> list[Any]:
+def array(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
+def objects(value: object) -> list[dict[str, Any]]:
+    """The objects of an array."""
+    return [item for item in array(value) if isinstance(item, dict)]
+
+
+def blocks(content: object) -> list[dict[str, Any]]:
+    """The blocks of a message. A message that is a string is one block of text."""
+    return [{"type": "text", "text": content}] if isinstance(content, str) else objects(content)
+
+
+def get(value: object, *keys: str) -> Any:
+    """The value below nested keys; None if it is missing."""
+    for key in keys:
+        value = mapping(value).get(key)
+    return value
+
+
 def text(value: object) -> str:
-    """Text that can be stored: without NUL and halves of characters."""
+    """Text that can be stored: without NUL characters and unpaired surrogates."""
     if isinstance(value, bytes):
         value = value.decode("utf-8", "replace")
     if not isinstance(value, str):
@@ -47,18 +92,23 @@ def text(value: object) -> str:
     return value.replace("\0", "")
 
 
-def columns(row: Sequence[object], count: int) -> list[object]:
-    """The first columns of a row; those that it has not are None."""
-    return [*row[:count], *[None] * (count - len(row))]
+def label(value: object) -> str:
+    """A name, a path or a branch, shortened if it is longer than one can be."""
+    return text(value)[:LABEL_LIMIT]
 
 
-def first(values: Iterable[object]) -> str:
-    """The first that is text and not empty."""
+def first(*values: object) -> str:
+    """The first value that is text and not blank."""
     return next((found for found in map(text, values) if found.strip()), "")
 
 
-def written(value: object) -> str:
-    """A value as text: text as it is, anything else as JSON."""
+def joined(content: object) -> str:
+    """The text of all blocks of a message, one after another."""
+    return "\n".join(found for block in blocks(content) if (found := text(block.get("text"))))
+
+
+def as_text(value: object) -> str:
+    """Text as it is, any other value as JSON."""
     if isinstance(value, str | bytes) or value is None:
         return text(value)
     try:
@@ -67,65 +117,85 @@ def written(value: object) -> str:
         return ""
 
 
-class Call(NamedTuple):
-    """The arguments of a tool call. brief: for searching. full: all of them; empty if `brief` is all."""
-
-    brief: str = ""
-    full: str = ""
+def digest(*parts: str | int) -> str:
+    """A hash of these parts in this order: an id for something that has none."""
+    return blake2b(repr(parts).encode(), digest_size=16).hexdigest()
 
 
-def call(given: object, name: str = "", telling: Sequence[str] = TELLING) -> Call:
-    """A call: brief by its most telling argument, full with the others below it, a line or more each.
+def timestamp(value: object) -> float | None:
+    """Seconds since 1970 of an ISO 8601 time, of seconds or of milliseconds; None for anything else."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int | float):
+        return in_calendar(value / 1000 if 1e11 < value < 1e15 else value)
+    if not isinstance(value, str):
+        return None
+    try:
+        at = datetime.fromisoformat(value)
+        return in_calendar((at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp())
+    except (ValueError, OverflowError):
+        return None
 
-    name: of the tool, if it stands before the arguments.
+
+def in_calendar(seconds: float) -> float | None:
+    """Seconds since 1970 in the years 1 to 9999; None otherwise."""
+    return float(seconds) if YEAR_1 <= seconds < YEAR_10000 else None
+
+
+# --- texts
+
+
+def message(text: str) -> str:
+    """The words of a person or a model, without text that the client added."""
+    text = without_injected(text).strip()
+    return "" if INTERRUPTED.match(text) else text
+
+
+def excerpt(text: str) -> str:
+    """The part of a text that is searched: without base64, and shortened if it is very long."""
+    return shorten(without_base64(text), TEXT_LIMIT)
+
+
+def reasoning(parts: Iterable[str]) -> str:
+    return shorten("\n\n".join(part for part in parts if part.strip()), REASONING_LIMIT)
+
+
+def without_injected(text: str) -> str:
+    """The text without what a client added. A tag that is never closed stays."""
+    kept: list[str] = []
+    unclosed: set[str] = set()
+    end = 0
+    for tag in INJECTED.finditer(text):
+        closing = f"</{tag.group(1)}>"
+        if tag.start() < end or closing in unclosed:
+            continue
+        at = text.find(closing, tag.end())
+        if at < 0:
+            unclosed.add(closing)  # searched once, so that the time stays linear
+            continue
+        kept.append(text[end : tag.start()])
+        end = at + len(closing)
+    return "".join([*kept, text[end:]])
+
+
+def without_base64(text: str) -> str:
+    """The text with each long run of base64 replaced by its length."""
+    return BASE64.sub(lambda run: f"[{len(run.group()):,} characters of data]", text)
+
+
+def shorten(text: str, limit: int) -> str:
+    """At most about `limit` characters: the beginning, the end, and the number of characters left out.
+
+    Secrets at the cuts are redacted first: no rule recognises half of one.
     """
-    arguments = mapping(given)
-    key = next((key for key in telling if text(arguments.get(key)).strip()), None)
-    told = written(given) if key is None and given else text(arguments.get(key or ""))
-    others = {} if key is None else {other: one for other, one in arguments.items() if other != key}
-    more = [f"{text(other)}: {written(one)}" for other, one in others.items() if one not in EMPTY]
-    brief = words.without_data(words.without_injected(told))
-    return calling(_named(name, brief), "\n".join([_named(name, told), *more]))
-
-
-def _named(name: str, told: str) -> str:
-    return f"{name}: {told}" if name and told else name or told
-
-
-def calling(brief: str, full: str) -> Call:
-    """A call that is searched by `brief`, if need be cut, and is `full` in all."""
-    brief, full = words.cut(brief, words.LONGEST_CALL), full.strip()
-    return Call(brief, "" if full == brief else full)
-
-
-def tool_name(name: str, given: object) -> str:
-    """The name of a tool; of a tool that calls an MCP server for the model, the server and its tool."""
-    arguments = mapping(given)
-    inner = mapping(next(iter(several(arguments.get("tools"))), None))
-    server = first((arguments.get("server"), inner.get("serverName")))
-    tool = first((arguments.get("toolName"), inner.get("name")))
-    return f"mcp__{server}__{tool}" if server and tool else name
-
-
-def outcome(given: object) -> str:
-    """What a tool answered: the output alone where it stands in a field of its own."""
-    return first(mapping(given).get(name) for name in OUTPUT) or written(given)
-
-
-class Exchange(NamedTuple):
-    """A call and its result as one turn has them: `text` to search, `full` empty if `text` is all of it."""
-
-    text: str
-    full: str
-
-
-def exchange(asked: Call, answered: str) -> Exchange:
-    """A call and its result as the text of one turn."""
-    result = words.cut(words.without_data(answered), words.LONGEST_TOOL)
-    text = "\n".join(part for part in (asked.brief, result) if part)
-    full = "\n".join(part for part in (asked.full or asked.brief, answered.strip()) if part)
-    return Exchange(text, "" if full == text else full)
-
-
-def thought(parts: Iterable[str]) -> str:
-    return words.cut("\n\n".join(part for part in parts if part.strip()), words.LONGEST_REASONING)
+    text = text.replace("\0", "").strip()
+    if len(text) <= limit:
+        return text
+    head, tail = limit * 2 // 3, limit // 3
+    if len(text) > limit + 2 * MARGIN and "-----BEGIN" not in text:
+        first, last = redact(text[: head + MARGIN]).text, redact(text[-tail - MARGIN :]).text
+    else:
+        first = last = redact(text).text
+        if len(first) <= limit:
+            return first
+    return f"{first[:head]}\n[… {len(text) - head - tail:,} characters …]\n{last[-tail:]}"

@@ -1,20 +1,28 @@
-"""OpenCode: rows of its database become turns; only the tables session, message and part are read.
+"""OpenCode: rows of the tables session, message and part of its database become turns.
 
-Each statement is run again and again with the mark that its last rows reached, until it gives none. What is
-still being written comes again when it has changed, under the same name.
+Each statement is repeated from the position that its last rows reached until it returns none. A message that
+is still being written is read again when it has changed, with the same ids.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
 from typing import Any, TypeAlias
 
-from lore.transcripts import fields, words
-from lore.transcripts.base import Heading, Role, Said, Turn
+import apsw
+
+from lore.transcripts import fields, tool_calls
+from lore.transcripts.databases import LATE_MILLISECONDS, RecentHashes, Row, hash_and_size, reaches
+from lore.transcripts.turns import Heading, Role, State, Turn, TurnOrHeading
 
 NAME = "opencode"
 
-Row: TypeAlias = Sequence[object]
-Mark: TypeAlias = tuple[int, str]
-"""The time of the latest change that was read, in milliseconds, and the id of what had changed."""
+Position: TypeAlias = tuple[int, str]
+"""The time of the latest change that was read, in milliseconds, and the id of the changed row."""
+BEGINNING: Position = (0, "")
+PAGE = 200
+"""Messages per query."""
 
 SESSIONS = """
     SELECT 'session', time_updated, id, parent_id, CAST(title AS BLOB), CAST(directory AS BLOB), time_created
@@ -43,117 +51,166 @@ MESSAGES = """
         FROM changed c JOIN message m ON m.id = c.id JOIN part p ON p.message_id = c.id
     ORDER BY began, message, part
 """
-"""The `:limit` messages that changed next, whole and as the conversation went, each before its parts.
+"""The next `:limit` messages that changed, whole and in the order of the conversation, each before its parts.
 
-They belong to the session that was begun by a person: that of a subagent is named last, and only tells who
-spoke. Data comes as bytes: text that is not UTF-8 would end the reading."""
+They belong to the session that a person began; the session of a subagent comes last and only names the
+speaker. Data is cast to BLOB: text that is not UTF-8 would end the reading."""
 STATEMENTS = (SESSIONS, MESSAGES)
-BEGINNING: Mark = (0, "")
+HEADINGS = f"SELECT * FROM ({SESSIONS}) WHERE id IN (SELECT value FROM json_each(:ids))"
+CHANGED = """
+    SELECT max(time_updated, ifnull((SELECT max(p.time_updated) FROM part p WHERE p.message_id = m.id), 0))
+    FROM message m WHERE id = :id
+"""
 
 
-def reached(rows: Iterable[Row], mark: Mark = BEGINNING) -> Mark:
-    """How far rows of one statement go.
+class Reader:
+    """Messages in the order of their changes, after the heading of their session; then changed sessions."""
 
-    A later run begins at this time with no id, for more may have changed within the same millisecond.
+    def __init__(self, db: apsw.Connection, state: Mapping[str, Any], written: int) -> None:
+        self._db = db
+        self._positions: dict[str, Position] = dict.fromkeys(STATEMENTS, BEGINNING)
+        for statement, (at, id) in zip(STATEMENTS, state.get("positions", []), strict=False):
+            self._positions[statement] = (at, id)
+        self._hashes = RecentHashes(state)
+        self._last: Sequence[Any] = state.get("last", BEGINNING)
+        self._written: Position = (written, "")
+        self._headed: set[str] = set()
+
+    @property
+    def state(self) -> State:
+        positions = list(self._positions.values())
+        return {"positions": positions, "hashes": self._hashes.listed(), "last": self._last}
+
+    def continues(self) -> bool:
+        at, id = self._last
+        return not id or reaches(self._db.execute(CHANGED, {"id": id}).get, at)
+
+    def __iter__(self) -> Iterator[tuple[int, Sequence[TurnOrHeading]]]:
+        for position, size, turns in self._changed(MESSAGES):
+            self._last = position if position[1] else self._last
+            yield size, [*self._headings(turns), *turns]
+        for _, size, headings in self._changed(SESSIONS):
+            yield size, headings
+
+    def _changed(self, statement: str) -> Iterator[tuple[Position, int, list[TurnOrHeading]]]:
+        """Position, size and entries of each changed message or session; an empty piece ends a page."""
+        position: Position = (max(0, self._positions[statement][0] - LATE_MILLISECONDS), "")
+        while rows := self._rows(statement, position, PAGE):
+            changed = False
+            for id, group in groupby(rows, key=lambda row: str(row[2])):
+                own = list(group)
+                hash, size = hash_and_size(own)
+                if not self._hashes.contains(id, hash):
+                    changed = True
+                    self._hashes.add(id, hash)
+                    yield reached(own), size, list(entries(own))
+            before, position = position, reached(rows, position)
+            self._positions[statement] = max(self._positions[statement], min(position, self._written))
+            if changed:
+                yield BEGINNING, 0, []
+            if position == before:
+                return
+
+    def _headings(self, turns: Sequence[TurnOrHeading]) -> list[TurnOrHeading]:
+        """The headings of the sessions of these turns, each once per reading."""
+        new = sorted({turn.session for turn in turns} - self._headed)
+        self._headed.update(new)
+        return list(entries(self._rows(HEADINGS, BEGINNING, -1, ids=json.dumps(new)))) if new else []
+
+    def _rows(self, statement: str, position: Position, limit: int, **more: str) -> list[Row]:
+        since, after = position
+        return list(self._db.execute(statement, {"since": since, "after": after, "limit": limit, **more}))
+
+
+def reached(rows: Iterable[Row], position: Position = BEGINNING) -> Position:
+    """The latest position of these rows.
+
+    A later run begins at this time without an id: more rows may have changed in the same millisecond.
     """
-    for row in rows:
-        _, at, id = fields.columns(row, 3)
+    for _, at, id, *_ in rows:
         if isinstance(at, int) and isinstance(id, str):
-            mark = max(mark, (at, id))
-    return mark
+            position = max(position, (at, id))
+    return position
 
 
-def turns(rows: Iterable[Row]) -> Iterator[Said]:
-    """What rows of the statements say, in their order."""
-    message = _Message(())
+def entries(rows: Iterable[Row]) -> Iterator[TurnOrHeading]:
+    """The entries of rows of the statements, in their order."""
+    message = None
     for row in rows:
-        kind = row[0] if row else None
-        if kind == "session":
+        if row[0] == "session":
             yield from _heading(row)
-        elif kind == "message":
+        elif row[0] == "message":
             message = _Message(row)
-        elif kind == "part":
+        elif row[0] == "part" and message:
             yield from message.part(row)
 
 
 def _heading(row: Row) -> Iterator[Heading]:
-    """What a session is called; a subagent's is none of its own."""
-    _, _, id, sender, title, folder, created = fields.columns(row, 7)
-    session = fields.text(id)
-    if session and not fields.text(sender):
-        yield Heading(
-            session=session, title=fields.text(title), folder=fields.text(folder), at=words.moment(created)
-        )
+    """The heading of a session that is not a subagent's."""
+    _, _, id, sender, title, folder, created, *_ = row
+    if (session := fields.text(id)) and not fields.text(sender):
+        at = fields.timestamp(created)
+        yield Heading(session=session, title=fields.text(title), folder=fields.text(folder), at=at)
 
 
 class _Message:
-    """One message, whose parts follow; what the model thought waits for what it says."""
+    """One message, whose parts follow. Reasoning waits for the next text."""
 
     def __init__(self, row: Row) -> None:
-        _, _, id, session, _, data, began, directory, sent = fields.columns(row, 9)
-        told = fields.mapping(fields.loaded(data))
+        _, _, id, session, _, data, began, directory, subagent = row
+        record = fields.parse_object(data)
         self.id = fields.text(id)
-        self.session = fields.text(session)
-        self.by = told.get("role")
-        self.summary = told.get("summary") is True
-        self.at = words.moment(fields.mapping(told.get("time")).get("created")) or words.moment(began)
-        self.folder = fields.first((fields.mapping(told.get("path")).get("cwd"), directory))
-        self.model = fields.first((told.get("modelID"), fields.mapping(told.get("model")).get("modelID")))
-        self.agent = fields.first((told.get("agent"), sent)) if fields.text(sent) else ""
-        self.thoughts: list[str] = []
+        self.role = record.get("role")
+        self.is_summary = record.get("summary") is True
+        self.reasoning: list[str] = []
+        self.frame = Turn(
+            uuid="",
+            session=fields.text(session),
+            role="user" if self.role == "user" else "assistant",
+            text="",
+            at=fields.timestamp(fields.get(record, "time", "created")) or fields.timestamp(began),
+            folder=fields.first(fields.get(record, "path", "cwd"), directory),
+            model=fields.first(record.get("modelID"), fields.get(record, "model", "modelID")),
+            agent=fields.first(record.get("agent"), subagent) if fields.text(subagent) else "",
+        )
 
     def part(self, row: Row) -> Iterator[Turn]:
-        _, _, message, _, id, data = fields.columns(row, 6)
-        part = fields.mapping(fields.loaded(data))
-        uuid = fields.text(id)
-        own = self.session and fields.text(message) == self.id and self.by in ("user", "assistant")
+        _, _, message, _, id, data, *_ = row
+        part, uuid = fields.parse_object(data), fields.text(id)
+        own = self.frame.session and fields.text(message) == self.id and self.role in ("user", "assistant")
         if not uuid or not own:
             return
-        kind = part.get("type")
+        frame, kind = replace(self.frame, uuid=uuid), part.get("type")
         if kind == "text" and not part.get("synthetic") and not part.get("ignored"):
-            yield from self._said(uuid, part)
+            if text := fields.message(fields.text(part.get("text"))):
+                role: Role = "summary" if self.is_summary and frame.role != "user" else frame.role
+                reasoning, self.reasoning = fields.reasoning(self.reasoning), []
+                yield _timed(replace(frame, role=role, text=text, reasoning=reasoning), part)
         elif kind == "reasoning":
-            self.thoughts.append(fields.text(part.get("text")))
+            self.reasoning.append(fields.text(part.get("text")))
         elif kind == "tool":
-            yield from self._done(uuid, part)
-        elif kind == "compaction":
-            yield from self._summed_up(uuid, part)
+            yield from _tool(part, frame)
+        elif kind == "compaction" and (
+            text := fields.message(fields.first(part.get("summary"), part.get("text")))
+        ):
+            yield _timed(replace(frame, role="summary", text=text), part)
 
-    def _said(self, uuid: str, part: dict[str, Any]) -> Iterator[Turn]:
-        text = words.spoken(fields.text(part.get("text")))
-        if not text:
-            return
-        role: Role = "user" if self.by == "user" else "summary" if self.summary else "assistant"
-        yield self._turn(uuid, role, text, part.get("time"), reasoning=fields.thought(self.thoughts))
-        self.thoughts = []
 
-    def _summed_up(self, uuid: str, part: dict[str, Any]) -> Iterator[Turn]:
-        if text := words.spoken(fields.first((part.get("summary"), part.get("text")))):
-            yield self._turn(uuid, "summary", text, part.get("time"))
+def _tool(part: Mapping[str, Any], frame: Turn) -> Iterator[Turn]:
+    state = fields.mapping(part.get("state"))
+    status, exit = state.get("status"), fields.get(state, "metadata", "exit")
+    if status not in ("completed", "error"):
+        return
+    output = tool_calls.output(state.get("error" if status == "error" else "output"))
+    tool = fields.text(part.get("tool"))
+    failed = status == "error" or (isinstance(exit, int) and exit != 0)
+    text, full = tool_calls.with_result(tool_calls.call(state.get("input")), output)
+    if text := text or tool.strip():
+        yield _timed(replace(frame, role="tool", text=text, full=full, tool=tool, failed=failed), state)
 
-    def _done(self, uuid: str, part: dict[str, Any]) -> Iterator[Turn]:
-        state = fields.mapping(part.get("state"))
-        status = state.get("status")
-        if status not in ("completed", "error"):
-            return
-        exit = fields.mapping(state.get("metadata")).get("exit")
-        answer = fields.outcome(state.get("error" if status == "error" else "output"))
-        tool = fields.text(part.get("tool"))
-        failed = status == "error" or (isinstance(exit, int) and exit != 0)
-        text, full = fields.exchange(fields.call(state.get("input")), answer)
-        if text := text or tool.strip():
-            yield self._turn(uuid, "tool", text, state.get("time"), full=full, tool=tool, failed=failed)
 
-    def _turn(self, uuid: str, role: Role, text: str, time: object, **more: Any) -> Turn:
-        at = words.moment(fields.mapping(time).get("start"))
-        return Turn(
-            uuid=uuid,
-            session=self.session,
-            role=role,
-            text=text,
-            at=self.at if at is None else at,
-            folder=self.folder,
-            model="" if role == "user" else self.model,
-            agent=self.agent,
-            **more,
-        )
+def _timed(turn: Turn, record: Mapping[str, Any]) -> Turn:
+    """The turn with the record's own time, if it has one. A user's turn has no model."""
+    at = fields.timestamp(fields.get(record, "time", "start"))
+    model = "" if turn.role == "user" else turn.model
+    return replace(turn, at=turn.at if at is None else at, model=model)

@@ -1,11 +1,11 @@
-"""project: which repository a folder belongs to. Worktrees share one; folders of the same name do not."""
+"""project: the repository that a folder belongs to. Worktrees share one; folders of the same name do not."""
 
 import errno
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from lore.transcripts import foreign
+from lore.transcripts import untrusted_files
 
 REMOTE = re.compile(r'^\s*\[remote "([^"]+)"\]\s*$')
 SECTION = re.compile(r"^\s*\[")
@@ -17,36 +17,36 @@ PREFERRED = "origin"
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """key: its remote as host/path, or the folder of its history where there is none. name: for people."""
+    """key: the remote as host/path, or the folder of the repository without one. name: for people."""
 
     key: str
     name: str
 
 
 def project_of(folder: str, remote: str = "") -> Project | None:
-    """Of a folder, which may be gone by now; remote: what a client said about it.
+    """The project of a folder, which may no longer exist. remote: the URL that the client recorded for it.
 
-    None of no folder, and of a text that is too long to be one.
+    None without a folder, or if it is too long to be a path.
     """
     if remote:
-        return _named(repository(remote))
-    if not folder or len(folder) > foreign.LONGEST_PATH:
+        return _project(repository(remote))
+    if not folder or len(folder) > untrusted_files.LONGEST_PATH:
         return None
-    return repository_of(folder) or _named(folder.rstrip("/") or "/")
+    return repository_of(folder) or _project(folder.rstrip("/") or "/")
 
 
 def repository_of(folder: str) -> Project | None:
-    """Of a folder inside of a repository; None of any other."""
-    common = _common(Path(folder)) if folder and len(folder) <= foreign.LONGEST_PATH else None
+    """The project of a folder inside a repository; None for any other folder."""
+    common = _common(Path(folder)) if folder and len(folder) <= untrusted_files.LONGEST_PATH else None
     if common is None:
         return None
     remotes = _remotes(common)
     url = remotes.get(PREFERRED) or next(iter(remotes.values()), "")
-    return _named(repository(url) if url else str(common.parent if common.name == ".git" else common))
+    return _project(repository(url) if url else str(common.parent if common.name == ".git" else common))
 
 
 def repository(url: str) -> str:
-    """A remote without what differs between the ways to it: scheme, user, port, `.git`, case of the host."""
+    """A remote without scheme, user, port, `.git` and the case of the host: the same for all its URLs."""
     found = ADDRESS.match(url) or SCP.match(url)
     if found is None:
         return url.rstrip("/").removesuffix(".git")
@@ -55,32 +55,31 @@ def repository(url: str) -> str:
 
 
 def name_of(key: str) -> str:
-    """What people call the project of this key."""
+    """The name of the project with this key, for people."""
     return key.rstrip("/").rpartition("/")[2] or key
 
 
-def _named(key: str) -> Project:
-    """A folder may be called what is no text; its key can be stored all the same."""
-    key = key.encode("utf-8", "replace").decode()
+def _project(key: str) -> Project:
+    key = key.encode("utf-8", "replace").decode()  # the bytes of a folder's name may not be valid text
     return Project(key, name_of(key))
 
 
 def _common(folder: Path) -> Path | None:
-    """Where the history is, which all worktrees of a repository share."""
+    """The git folder that all worktrees of a repository share."""
     for place in (folder, *folder.parents):
         git = place / ".git"
         try:
             if git.is_dir():
                 return git
             if git.is_file():
-                return _shared(place, foreign.read_text(git))
+                return _shared(place, untrusted_files.read_text(git))
         except (OSError, ValueError):
             continue
     return None
 
 
 def _shared(place: Path, pointer: str) -> Path | None:
-    """A worktree's or a submodule's `.git` is a file that says where its own folder is."""
+    """The common folder of a worktree or a submodule, whose `.git` is a file with the path of its folder."""
     if not pointer.startswith("gitdir:"):
         return None
     try:
@@ -88,24 +87,24 @@ def _shared(place: Path, pointer: str) -> Path | None:
     except OSError:
         return None
     try:
-        return _resolved(own, foreign.read_text(own / "commondir"))
+        return _resolved(own, untrusted_files.read_text(own / "commondir"))
     except OSError:
         return own
 
 
-def _resolved(folder: Path, written: str) -> Path:
-    """The path that a file of git names, from the folder that the file is in. OSError if it names none."""
-    if len(written) > foreign.LONGEST_PATH:
+def _resolved(folder: Path, path: str) -> Path:
+    """A path that a file of git names, relative to the folder of the file. OSError if it is impossible."""
+    if len(path) > untrusted_files.LONGEST_PATH:
         raise OSError(errno.ENAMETOOLONG, "no possible file name", str(folder))
     try:
-        return (folder / written.strip()).resolve()
+        return (folder / path.strip()).resolve()
     except (RuntimeError, ValueError) as error:  # a loop of links, a NUL
         raise OSError(errno.ELOOP, "no possible file name", str(folder)) from error
 
 
 def _remotes(common: Path) -> dict[str, str]:
     try:
-        lines = foreign.read_text(common / "config").splitlines()
+        lines = untrusted_files.read_text(common / "config").splitlines()
     except OSError:
         return {}
     remotes: dict[str, str] = {}

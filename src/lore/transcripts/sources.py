@@ -1,4 +1,4 @@
-"""sources: the clients whose transcripts are read, and where and how each of them keeps its files."""
+"""sources: the supported clients, and where and how each of them keeps its transcripts."""
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -8,93 +8,89 @@ from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
+from lore.bookmark import Bookmark
 from lore.errors import Invalid
 from lore.text import listed
 from lore.transcripts import (
     claude_code,
     codex,
-    compressed,
     cursor_cli,
     cursor_ide,
     databases,
     gemini,
-    growing,
+    line_files,
     opencode,
 )
-from lore.transcripts.changes import Cursor, OpenCode
-from lore.transcripts.finding import matching
-from lore.transcripts.growing import ReadPosition, Transcript
+from lore.transcripts.turns import Transcript
+from lore.transcripts.untrusted_files import find_files
 
-Look: TypeAlias = tuple[tuple[int, int, int], ...]
-"""What tells, from outside, whether a transcript has changed."""
+Signature: TypeAlias = tuple[tuple[int, int, int], ...]
+"""Inode, size and time of each file of a transcript: it differs whenever the transcript has changed."""
 APPLICATIONS = {"darwin": ("", "Library/Application Support"), "win32": ("APPDATA", "AppData/Roaming")}
-"""Where programs with windows keep what is theirs: a variable that says it, and where it is otherwise."""
+"""Application-data directory per platform: environment variable, then the fallback below the home."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """A client. open: its transcript at this path, at one of the places where it was left.
+    """A client. open: opens the transcript at a path, at the bookmark that belongs to it.
 
-    variable: what its user may have set to say where its folder is. below: the part of the folder where it
-    writes; kept: where it puts away what is old. patterns: its files in both. called: its files, wherever
-    they lie. beside: what is added to the name of a file to name the one with its latest changes.
+    folder: below the home directory, unless the environment variable `variable` names another. below: the
+    part of the folder where it writes; archive: the part for old files; patterns: its files in both.
+    file_names: patterns of its files in any folder. log_suffix: suffix of the file with the latest changes.
     """
 
     name: str
-    open: Callable[[Path, Sequence[ReadPosition]], AbstractContextManager[Transcript]]
+    open: Callable[[Path, Sequence[Bookmark]], AbstractContextManager[Transcript]]
     folder: str
     below: str
     patterns: tuple[str, ...]
     variable: str = ""
-    kept: str = ""
-    called: tuple[str, ...] = ("*.jsonl",)
-    beside: str = ""
+    archive: str = ""
+    file_names: tuple[str, ...] = ("*.jsonl",)
+    log_suffix: str = ""
 
     def place(self, home: Path, variables: Mapping[str, str]) -> Path:
         """The folder where it writes its transcripts."""
-        return self._folder(home, variables) / self.below
+        return self._places(home, variables)[0]
 
     def files(
-        self, home: Path, variables: Mapping[str, str], troubles: dict[str, str] | None = None
+        self, home: Path, variables: Mapping[str, str], problems: dict[str, str] | None = None
     ) -> Iterator[Path]:
-        """Its transcripts, the oldest first. troubles: gets what cannot be looked at, and why."""
-        seen = {} if troubles is None else troubles
+        """Its transcripts, oldest first. problems: receives the files that cannot be accessed, and why."""
+        problems = {} if problems is None else problems
         found = [
             path
             for place in self._places(home, variables)
             for pattern in self.patterns
-            for path in matching(place, pattern, seen)
+            for path in find_files(place, pattern, problems)
         ]
         yield from sorted(found, key=lambda path: (self.written_at(path), str(path)))
 
     def watched(self, home: Path, variables: Mapping[str, str]) -> list[Path]:
-        """What changes when it writes: its folder, or, where much else is written, only the files."""
-        if not self.beside:
+        """Paths that change when it writes: its folders; for a database only the files."""
+        if not self.log_suffix:
             return [place for place in self._places(home, variables) if place.is_dir()]
         parts = [part for path in self.files(home, variables) for part in self._parts(path)]
         return [part for part in parts if part.is_file()]
 
-    def look_at(self, path: Path) -> Look:
-        """Another one when the transcript has changed. A file that is gone looks like an empty one."""
-        return tuple(map(_look_at, self._parts(path)))
+    def signature(self, path: Path) -> Signature:
+        """Differs when the transcript has changed. A missing file has the signature of an empty one."""
+        return tuple(map(_signature, self._parts(path)))
 
     def written_at(self, path: Path) -> float:
-        """When it was written last; a file that is gone, before all others."""
-        return max(nanoseconds for _, _, nanoseconds in self.look_at(path)) / 1e9
+        """When it was last written, in seconds since 1970; 0 for a missing file."""
+        return max(nanoseconds for _, _, nanoseconds in self.signature(path)) / 1e9
 
     def owns(self, path: Path) -> bool:
         """Whether this seems to be a file of this client: a database by its name, others by their folder."""
-        return path.name in self.called or (not self.beside and self.folder in path.absolute().parts)
+        return path.name in self.file_names or (not self.log_suffix and self.folder in path.absolute().parts)
 
     def _places(self, home: Path, variables: Mapping[str, str]) -> list[Path]:
-        names = (self.below, self.kept) if self.kept else (self.below,)
-        return [self._folder(home, variables) / name for name in names]
-
-    def _folder(self, home: Path, variables: Mapping[str, str]) -> Path:
-        return Path(variables.get(self.variable) or home / self.folder)
+        folder = Path(variables.get(self.variable) or home / self.folder)
+        return [folder / name for name in (self.below, self.archive) if name]
 
     def _parts(self, path: Path) -> list[Path]:
-        return [path, path.with_name(path.name + self.beside)] if self.beside else [path]
+        return [path, path.with_name(path.name + self.log_suffix)] if self.log_suffix else [path]
 
 
 _APP_VARIABLE, _APP_FOLDER = APPLICATIONS.get(sys.platform, ("XDG_CONFIG_HOME", ".config"))
@@ -103,7 +99,7 @@ SOURCES: dict[str, Source] = {
     for source in (
         Source(
             name=claude_code.NAME,
-            open=partial(growing.opened, claude_code.Reader),
+            open=partial(line_files.open_transcript, claude_code.Reader),
             folder=".claude",
             below="projects",
             patterns=("**/*.jsonl",),
@@ -111,47 +107,47 @@ SOURCES: dict[str, Source] = {
         ),
         Source(
             name=codex.NAME,
-            open=partial(growing.opened, codex.Reader),
+            open=partial(line_files.open_transcript, codex.Reader),
             folder=".codex",
             below="sessions",
-            kept="archived_sessions",
-            patterns=("**/*.jsonl", f"**/*.jsonl{compressed.SUFFIX}"),
-            called=("*.jsonl", f"*.jsonl{compressed.SUFFIX}"),
+            archive="archived_sessions",
+            patterns=("**/*.jsonl", f"**/*.jsonl{line_files.COMPRESSED}"),
+            file_names=("*.jsonl", f"*.jsonl{line_files.COMPRESSED}"),
             variable="CODEX_HOME",
         ),
         Source(
             name=gemini.NAME,
-            open=partial(growing.opened, gemini.Reader),
+            open=partial(line_files.open_transcript, gemini.Reader),
             folder=".gemini",
             below="tmp",
             patterns=("*/chats/session-*.jsonl", "*/chats/*/*.jsonl"),
         ),
         Source(
             name=cursor_cli.NAME,
-            open=partial(growing.opened, cursor_cli.Reader),
+            open=partial(line_files.open_transcript, cursor_cli.Reader),
             folder=".cursor",
             below="projects",
             patterns=("*/agent-transcripts/**/*.jsonl",),
         ),
         Source(
             name=cursor_ide.NAME,
-            open=partial(databases.opened, Cursor),
+            open=partial(databases.open_transcript, cursor_ide.Reader),
             folder=_APP_FOLDER,
             below="Cursor/User/globalStorage",
             patterns=("state.vscdb",),
             variable=_APP_VARIABLE,
-            called=("state.vscdb",),
-            beside=databases.BESIDE,
+            file_names=("state.vscdb",),
+            log_suffix=databases.LOG_SUFFIX,
         ),
         Source(
             name=opencode.NAME,
-            open=partial(databases.opened, OpenCode),
+            open=partial(databases.open_transcript, opencode.Reader),
             folder=".local/share",
             below="opencode",
             patterns=("opencode.db",),
             variable="XDG_DATA_HOME",
-            called=("opencode.db",),
-            beside=databases.BESIDE,
+            file_names=("opencode.db",),
+            log_suffix=databases.LOG_SUFFIX,
         ),
     )
 }
@@ -159,7 +155,7 @@ ALL = "all"
 VARIABLES = tuple(source.variable for source in SOURCES.values() if source.variable)
 
 
-def _look_at(path: Path) -> tuple[int, int, int]:
+def _signature(path: Path) -> tuple[int, int, int]:
     try:
         status = path.stat()
     except OSError:
@@ -167,22 +163,22 @@ def _look_at(path: Path) -> tuple[int, int, int]:
     return (status.st_ino, status.st_size, status.st_mtime_ns) if status.st_size else (0, 0, 0)
 
 
-def named(name: str) -> Source:
-    """The source of this name."""
+def source_named(name: str) -> Source:
+    """The source with this name."""
     if name not in SOURCES:
         raise Invalid(f"unknown source {name!r}; known: {listed(SOURCES)}")
     return SOURCES[name]
 
 
-def chosen(names: str) -> list[Source]:
-    """Those of a comma-separated list, or all."""
+def selected(names: str) -> list[Source]:
+    """The sources in a comma-separated list, or all of them."""
     wanted = [name.strip() for name in names.split(",") if name.strip()]
-    return list(SOURCES.values()) if wanted == [ALL] else [named(name) for name in wanted]
+    return list(SOURCES.values()) if wanted == [ALL] else [source_named(name) for name in wanted]
 
 
 def source_of(path: Path) -> Source:
-    """Whose file this is, by its name or by where it lies."""
-    for source in sorted(SOURCES.values(), key=lambda source: path.name not in source.called):
+    """The client that owns a file, by its name or its folder."""
+    for source in sorted(SOURCES.values(), key=lambda source: path.name not in source.file_names):
         if source.owns(path):
             return source
     raise Invalid(f"{path} is in no folder of a known client; name one with --source: {listed(SOURCES)}")

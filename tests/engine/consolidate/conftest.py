@@ -1,4 +1,4 @@
-"""A Lore whose embedding model is not there."""
+"""A Lore without an embedding model."""
 
 from collections.abc import Iterator, Sequence
 
@@ -34,7 +34,7 @@ class Absent:
 
 
 @pytest.fixture
-def blind(config: Config, clock: Clock) -> Iterator[Lore]:
+def without_embedder(config: Config, clock: Clock) -> Iterator[Lore]:
     """It finds by words alone."""
     opened = wire(config, embedder=Absent(), clock=clock)
     yield opened

@@ -1,4 +1,4 @@
-"""merge: roots that say the same become one tree, and nothing that one of them said alone is lost."""
+"""Phase merge: memories that say the same become one, and nothing that only one of them says is lost."""
 
 from dataclasses import replace
 
@@ -7,48 +7,48 @@ import pytest
 from lore import Draft, Filter, Lore, Query, Tie
 from lore.clock import Clock
 from lore.config import ConsolidationSettings
-from tests.engine.consolidate.sleeping import (
-    Fitting,
-    done,
+from tests.engine.consolidate.helpers import (
+    FitEmbedder,
+    converse,
+    counts_of,
+    descriptions,
     fragment,
     memory,
-    night,
-    planned,
     roots,
-    say,
-    sensing,
+    run_phases,
+    with_embedder,
 )
 
 LONG = "The harbour office opens at eight and closes at six, and whoever comes later rings the bell"
 
 
-def test_a_root_that_repeats_another_gives_way_with_all_that_it_has(lore: Lore) -> None:
+def test_a_root_that_repeats_another_is_superseded_and_its_children_and_links_move(lore: Lore) -> None:
     old, new = fragment(lore, LONG), fragment(lore, f"{LONG} twice")
     friend = fragment(lore, "penguin")
     child = fragment(lore, "walrus", old)
     tie = Tie(source=friend, target=old, weight=0.4, reason="seen together")
     [link] = lore.link([tie])
     lore.read(new)
-    report = night(lore, "merge")
-    assert done(report) == {"roots_merged": 1}
+    report = run_phases(lore, "merge")
+    assert counts_of(report) == {"roots_merged": 1}
     assert memory(lore, old).superseded_by == new
     assert roots(lore) == {new, friend}
-    assert lore.look_at(child).parent == new
+    assert lore.read(child, use=False).parent == new
     [moved] = [link for link in lore.links([friend]) if link.kind == "associative"]
     assert (moved.target, moved.weight, moved.reason) == (new, 0.4, "seen together")
     assert moved.updated_at == link.updated_at, "to be moved is not to be used"
     assert all(finding.passed for finding in lore.check())
 
 
-def test_what_gave_way_stays_stored_linked_and_readable(lore: Lore) -> None:
+def test_a_merged_memory_stays_stored_linked_and_readable(lore: Lore) -> None:
     old, new = fragment(lore, f"{LONG} twice"), fragment(lore, LONG)
-    night(lore, "merge")
+    run_phases(lore, "merge")
     assert lore.read(new).memory.superseded_by == old
     found = [hit.memory.id for hit in lore.search(Query(text="harbour office")).hits]
     history = lore.search(Query(text="harbour office", where=Filter(superseded=True))).hits
     assert found == [old]
     assert {hit.memory.id for hit in history} == {old, new}
-    [link] = lore.store.reader("shared").all_links(new)
+    [link] = lore.store.reader("shared").links([new], ended=True)
     assert (link.source, link.target, link.kind) == (old, new, "supersedes")
 
 
@@ -61,21 +61,21 @@ def test_what_gave_way_stays_stored_linked_and_readable(lore: Lore) -> None:
         "bring passport, boat papers, cash, patience, rope, lamp, tide tables",
     ],
 )
-def test_what_says_more_becomes_a_branch(lore: Lore, more: str) -> None:
+def test_a_similar_root_that_says_more_becomes_a_branch(lore: Lore, more: str) -> None:
     old, new = fragment(lore, LONG, title="Harbour office"), fragment(lore, f"{LONG}, {more}")
     lore = replace(lore, tuning=ConsolidationSettings(merge_threshold=0.3))
-    night(lore, "merge")
-    assert lore.look_at(new).parent == old
+    run_phases(lore, "merge")
+    assert lore.read(new, use=False).parent == old
     assert memory(lore, new).superseded_by is None
 
 
-def test_the_end_of_a_long_text_counts_too(lore: Lore) -> None:
+def test_a_root_that_says_more_at_the_end_of_a_long_text_becomes_a_branch(lore: Lore) -> None:
     words = " ".join(f"word{'abcdefghij'[n % 10]}{'klmnopqrst'[n // 10]}" for n in range(80))
     one, other = fragment(lore, words), fragment(lore, words + " and the vault lies below the old mill")
     lore.read(one)
     lore = replace(lore, tuning=ConsolidationSettings(merge_threshold=0.5))
-    night(lore, "merge")
-    assert lore.look_at(other).parent == one
+    run_phases(lore, "merge")
+    assert lore.read(other, use=False).parent == one
     assert memory(lore, other).superseded_by is None
 
 
@@ -87,77 +87,79 @@ def test_the_end_of_a_long_text_counts_too(lore: Lore) -> None:
         ("The shop is deployed on Friday afternoons", "The shop is not deployed on Friday afternoons"),
     ],
 )
-def test_what_differs_in_what_matters_is_not_merged(lore: Lore, one: str, other: str) -> None:
+def test_roots_that_differ_in_a_number_name_or_negation_are_not_merged(
+    lore: Lore, one: str, other: str
+) -> None:
     ids = {fragment(lore, one), fragment(lore, other)}
     lore = replace(lore, tuning=ConsolidationSettings(merge_threshold=0.5))
-    night(lore, "merge")
+    run_phases(lore, "merge")
     assert roots(lore) == ids
 
 
 @pytest.mark.parametrize("more", [{"type": "decision"}, {"project": "elsewhere"}])
-def test_other_sorts_and_other_projects_stay_apart(lore: Lore, more: dict[str, str]) -> None:
+def test_roots_of_different_types_or_projects_are_not_merged(lore: Lore, more: dict[str, str]) -> None:
     event = {"type": "event"}
     ids = {fragment(lore, LONG, **event), fragment(lore, LONG, **event | more)}
-    night(lore, "merge")
+    run_phases(lore, "merge")
     assert roots(lore) == ids
 
 
 def test_only_memories_of_the_own_namespace_are_merged(lore: Lore) -> None:
     shared = fragment(lore, LONG)
     mine = fragment(lore.for_namespace("mine"), LONG)
-    assert planned(night(lore.for_namespace("mine"), "merge")) == []
-    assert planned(night(lore, "merge")) == []
+    assert descriptions(run_phases(lore.for_namespace("mine"), "merge")) == []
+    assert descriptions(run_phases(lore, "merge")) == []
     assert not any(memory(lore.for_namespace("mine"), id).superseded_by for id in (shared, mine))
 
 
 @pytest.mark.parametrize(("fit", "merged"), [(0.86, True), (0.84, False)])
-def test_how_alike_roots_must_be_is_a_setting(lore: Lore, fit: float, merged: bool) -> None:
-    lore = sensing(lore, Fitting())
+def test_merge_threshold_sets_how_similar_merged_roots_must_be(lore: Lore, fit: float, merged: bool) -> None:
+    lore = with_embedder(lore, FitEmbedder())
     ids = [fragment(lore, f"fit {each}", title="harbour") for each in (1, fit)]
-    night(lore, "merge")
+    run_phases(lore, "merge")
     assert (roots(lore) == set(ids)) is not merged
     strict = replace(lore, tuning=ConsolidationSettings(merge_threshold=0.8))
-    night(strict, "merge")
+    run_phases(strict, "merge")
     assert len(roots(lore)) == 1, "with another setting all is looked at again"
 
 
-def test_the_more_used_survives_and_then_the_more_present(lore: Lore, clock: Clock) -> None:
+def test_of_merged_roots_the_most_used_survives_then_the_most_relevant(lore: Lore, clock: Clock) -> None:
     old = fragment(lore, LONG)
     clock.sleep(days=1)
     new = fragment(lore, LONG)
     twin = lore.for_namespace("twin")
     used = [fragment(twin, LONG), fragment(twin, LONG)]
     twin.read(used[0])
-    night(lore, "merge")
-    night(twin, "merge")
+    run_phases(lore, "merge")
+    run_phases(twin, "merge")
     assert (memory(lore, new).superseded_by, memory(lore, old).superseded_by) == (None, new)
     assert memory(twin, used[1]).superseded_by == used[0]
 
 
-def test_what_somebody_wrote_survives_what_lore_made(lore: Lore, clock: Clock) -> None:
+def test_a_written_root_survives_a_distilled_one(lore: Lore, clock: Clock) -> None:
     written = fragment(lore, LONG)
     clock.sleep(days=1)
-    made = fragment(lore, LONG, source_type="distilled")
-    night(lore, "merge")
-    assert memory(lore, made).superseded_by == written
+    distilled = fragment(lore, LONG, source_type="distilled")
+    run_phases(lore, "merge")
+    assert memory(lore, distilled).superseded_by == written
 
 
-def test_many_that_say_the_same_become_one_and_no_child_is_left_behind(lore: Lore, clock: Clock) -> None:
+def test_many_equal_roots_become_one_with_all_their_children(lore: Lore, clock: Clock) -> None:
     tops = []
     for number in range(6):
         tops.append(fragment(lore, LONG))
         clock.sleep(minutes=1)
         fragment(lore, f"walrus number {number}", tops[-1])
     lore.read(tops[3])
-    night(lore, "merge")
+    run_phases(lore, "merge")
     assert roots(lore) == {tops[3]}
-    assert len(lore.look_at(tops[3]).children) == 6
+    assert len(lore.read(tops[3], use=False).children) == 6
     assert all(finding.passed for finding in lore.check())
 
 
-def test_a_chain_of_likes_gives_way_only_to_what_it_is_like(lore: Lore) -> None:
+def test_a_root_is_merged_only_into_a_root_that_it_is_itself_similar_to(lore: Lore) -> None:
     """The middle one is like both; the ends are not like each other."""
-    lore = sensing(lore, Fitting())
+    lore = with_embedder(lore, FitEmbedder())
     ends = [
         fragment(lore, f"the {at} harbour (fit {fit})", title="harbour")
         for at, fit in (("old", 1), ("big", 0.6))
@@ -166,77 +168,77 @@ def test_a_chain_of_likes_gives_way_only_to_what_it_is_like(lore: Lore) -> None:
     fragment(lore, "below an end", ends[0])
     fragment(lore, "below the other", ends[1])
     lore.read(ends[0])
-    night(lore, "merge")
+    run_phases(lore, "merge")
     assert roots(lore) == set(ends)
-    assert lore.look_at(middle).parent == ends[0]
+    assert lore.read(middle, use=False).parent == ends[0]
 
 
-def test_what_was_compared_is_not_compared_again_until_something_changes(lore: Lore, clock: Clock) -> None:
+def test_compared_roots_are_compared_again_only_after_a_change(lore: Lore, clock: Clock) -> None:
     fragment(lore, LONG)
-    night(lore, "merge")
+    run_phases(lore, "merge")
     clock.sleep(days=1)
     fragment(lore, LONG)
-    assert planned(night(lore, "merge", dry=True))
-    assert len(planned(night(lore, "merge"))) == 1
+    assert descriptions(run_phases(lore, "merge", dry=True))
+    assert len(descriptions(run_phases(lore, "merge"))) == 1
     clock.sleep(days=1)
-    assert planned(night(lore, "merge")) == []
+    assert descriptions(run_phases(lore, "merge")) == []
 
 
-def test_what_could_not_be_compared_is_once_there_is_an_embedder(
-    blind: Lore, lore: Lore, clock: Clock
+def test_roots_without_vectors_are_compared_once_there_is_an_embedder(
+    without_embedder: Lore, lore: Lore, clock: Clock
 ) -> None:
     for text in (LONG, f"{LONG} twice"):
-        fragment(blind, text)
-    assert planned(night(blind)) == []
+        fragment(without_embedder, text)
+    assert descriptions(run_phases(without_embedder)) == []
     clock.sleep(days=1)
-    assert len(planned(night(replace(blind, sense=lore.sense), "merge"))) == 1
+    assert len(descriptions(run_phases(replace(without_embedder, embeddings=lore.embeddings), "merge"))) == 1
 
 
-def test_a_clock_that_went_wrong_hides_nothing_for_good(lore: Lore, clock: Clock) -> None:
+def test_a_run_dated_in_the_future_does_not_stop_later_comparisons(lore: Lore, clock: Clock) -> None:
     clock.sleep(days=9_000)
-    night(lore)
+    run_phases(lore)
     clock.sleep(days=-9_000)
     for _ in range(2):
         fragment(lore, LONG)
-    assert len(planned(night(lore, "merge"))) == 1
+    assert len(descriptions(run_phases(lore, "merge"))) == 1
 
 
-def test_the_same_text_wherever_it_hangs_becomes_one_memory(lore: Lore) -> None:
+def test_equal_texts_anywhere_in_the_trees_become_one_memory(lore: Lore) -> None:
     root = fragment(lore, "penguin")
     first, below = fragment(lore, LONG), fragment(lore, LONG, root)
     detail = fragment(lore, "the bell is brass", below)
     one, other = (lore.remember(Draft(content=LONG, title="Harbour")).id for _ in range(2))
     named = lore.remember(Draft(content=LONG, title="Another name")).id
-    assert done(night(lore, "merge")) == {"twins_merged": 2}
+    assert counts_of(run_phases(lore, "merge")) == {"twins_merged": 2}
     assert memory(lore, below).superseded_by == first
-    assert lore.look_at(detail).parent == first
+    assert lore.read(detail, use=False).parent == first
     assert memory(lore, other).superseded_by == one
     assert memory(lore, named).superseded_by is None
     assert all(finding.passed for finding in lore.check())
-    assert done(night(lore, "merge")) == {}
+    assert counts_of(run_phases(lore, "merge")) == {}
 
 
-def test_the_same_text_of_two_dialects_becomes_one_memory(lore: Lore) -> None:
+def test_equal_texts_of_two_dialects_become_one_memory(lore: Lore) -> None:
     kept = lore.remember(Draft(content=LONG, type="preference")).id
     fragment(lore, LONG)
     fragment(lore, LONG, type="fact")
-    assert done(night(lore, "merge")) == {"twins_merged": 2}
+    assert counts_of(run_phases(lore, "merge")) == {"twins_merged": 2}
     assert [one.id for one in lore.select(Filter(), 5)] == [kept]
 
 
-def test_a_correction_stays_a_root_beside_what_it_corrects(lore: Lore, clock: Clock) -> None:
+def test_a_correction_is_not_merged_with_the_statement_that_it_corrects(lore: Lore, clock: Clock) -> None:
     fragment(lore, "The retry limit of the mailer is three.")
     clock.sleep(days=1)
     newer = fragment(lore, "The retry limit of the mailer is five now.")
-    assert done(night(lore, "merge")) == {}
-    assert lore.look_at(newer).parent is None
+    assert counts_of(run_phases(lore, "merge")) == {}
+    assert lore.read(newer, use=False).parent is None
 
 
 def test_topics_with_the_same_title_become_one_tree(lore: Lore, clock: Clock) -> None:
-    say(
+    converse(
         lore, "one", "start working on task 014", "Understood.", "never edit the main checkout", "Understood."
     )
-    say(
+    converse(
         lore,
         "two",
         "continue working on task 014",
@@ -245,7 +247,7 @@ def test_topics_with_the_same_title_become_one_tree(lore: Lore, clock: Clock) ->
         "Understood.",
     )
     clock.sleep(days=1)
-    night(lore)
+    run_phases(lore)
     [root] = [memory(lore, id) for id in roots(lore)]
     assert root.title == "Task 014"
     assert {child.memory.content for child in lore.explore(root.id).children} == {

@@ -1,4 +1,4 @@
-"""reflect: where several trees meet, a language model may see what none of them says alone; once."""
+"""Phase reflect: a language model may find an insight in a cluster of trees, once."""
 
 from typing import Any
 
@@ -8,7 +8,15 @@ from lore import Lore, Tie
 from lore.clock import Clock
 from lore.llm.base import Unreachable
 from lore.model import Revision
-from tests.engine.consolidate.sleeping import asking, done, fragment, fragments, memory, night, planned
+from tests.engine.consolidate.helpers import (
+    counts_of,
+    descriptions,
+    fragment,
+    fragments,
+    memory,
+    run_phases,
+    with_answers,
+)
 
 INSIGHT = "All outages began with a full disk."
 
@@ -24,17 +32,17 @@ def answer(*sources: int, insight: str | None = INSIGHT) -> dict[str, Any]:
     return {"insight": insight, "sources": list(sources)}
 
 
-def test_a_dense_cluster_is_reflected_on_once(lore: Lore, clock: Clock) -> None:
+def test_a_dense_cluster_gets_one_reflection(lore: Lore, clock: Clock) -> None:
     ids = star(lore, 3)
-    lore, model = asking(lore, answer(1, 2, 3, 4))
-    assert done(night(lore, "reflect")) == {"reflections_generated": 1}
+    lore, model = with_answers(lore, answer(1, 2, 3, 4))
+    assert counts_of(run_phases(lore, "reflect")) == {"reflections_generated": 1}
     [reflection] = [one for one in fragments(lore) if one.type == "reflection"]
     assert (reflection.content, reflection.importance, reflection.depth) == (INSIGHT, 0.9, 0)
     assert reflection.metadata == {"type": "reflection"}
     links = [link for link in lore.links([reflection.id]) if link.type == "derived_from"]
     assert {link.target: link.weight for link in links} == {ids[0]: 1.0} | dict.fromkeys(ids[1:], 0.8)
     clock.sleep(days=1)
-    assert planned(night(lore, "reflect")) == []
+    assert descriptions(run_phases(lore, "reflect")) == []
     assert len(model.prompts) == 1, "derived_from blocks a second reflection"
 
 
@@ -42,43 +50,43 @@ def test_typed_relations_make_a_cluster_too(lore: Lore) -> None:
     ids = [fragment(lore, f"Outage {'abcd'[n]} of the harbour") for n in range(4)]
     ties = [Tie(source=ids[0], target=other, kind="relation", type="related_to") for other in ids[1:]]
     lore.link(ties)
-    lore, _ = asking(lore, answer(1, 2, 3, 4))
-    assert done(night(lore, "reflect")) == {"reflections_generated": 1}
+    lore, _ = with_answers(lore, answer(1, 2, 3, 4))
+    assert counts_of(run_phases(lore, "reflect")) == {"reflections_generated": 1}
 
 
 @pytest.mark.parametrize("rays", [0, 1, 2])
-def test_few_trees_are_no_cluster(lore: Lore, rays: int) -> None:
+def test_fewer_than_four_linked_trees_are_no_cluster(lore: Lore, rays: int) -> None:
     star(lore, rays)
-    lore, model = asking(lore)
-    night(lore, "reflect")
+    lore, model = with_answers(lore)
+    run_phases(lore, "reflect")
     assert model.prompts == []
 
 
 def test_trees_of_different_projects_are_no_cluster(lore: Lore) -> None:
     ids = star(lore, 2)
     lore.link([Tie(source=ids[0], target=fragment(lore, "Outage z", project="elsewhere"))])
-    lore, model = asking(lore)
-    night(lore, "reflect")
+    lore, model = with_answers(lore)
+    run_phases(lore, "reflect")
     assert model.prompts == []
 
 
-def test_where_there_is_no_insight_it_is_not_asked_for_again_until_something_changes(
+def test_a_cluster_without_insight_is_not_asked_about_again_until_it_changes(
     lore: Lore, clock: Clock
 ) -> None:
     ids = star(lore, 3)
-    lore, model = asking(lore, answer(insight=None), answer(1, 2))
-    night(lore, "reflect")
+    lore, model = with_answers(lore, answer(insight=None), answer(1, 2))
+    run_phases(lore, "reflect")
     clock.sleep(days=1)
-    assert planned(night(lore, "reflect")) == []
+    assert descriptions(run_phases(lore, "reflect")) == []
     assert len(model.prompts) == 1
     lore.revise(Revision(id=ids[0], content="Outage of the harbour, with a full disk"))
-    assert planned(night(lore, "reflect")) == [INSIGHT]
+    assert descriptions(run_phases(lore, "reflect")) == [INSIGHT]
 
 
-def test_without_an_answer_it_is_asked_the_next_time(lore: Lore, clock: Clock) -> None:
+def test_without_an_answer_the_next_run_asks_about_the_cluster_again(lore: Lore, clock: Clock) -> None:
     star(lore, 3)
-    lore, _ = asking(lore, *[Unreachable("no connection")] * 5, answer(1, 2))
-    while "no connection" in night(lore, "reflect").remarks:
+    lore, _ = with_answers(lore, *[Unreachable("no connection")] * 5, answer(1, 2))
+    while "no connection" in run_phases(lore, "reflect").remarks:
         clock.sleep(days=1)
     assert [one.content for one in fragments(lore) if one.type == "reflection"] == [INSIGHT]
 
@@ -86,30 +94,30 @@ def test_without_an_answer_it_is_asked_the_next_time(lore: Lore, clock: Clock) -
 def test_a_root_takes_part_in_one_cluster(lore: Lore) -> None:
     ids = star(lore, 5)
     lore.link([Tie(source=ids[1], target=other) for other in ids[2:]])
-    lore, model = asking(lore, answer(1, 2, 3, 4, 5, 6))
-    night(lore, "reflect")
+    lore, model = with_answers(lore, answer(1, 2, 3, 4, 5, 6))
+    run_phases(lore, "reflect")
     assert len(model.prompts) == 1
 
 
-def test_what_was_reflected_on_is_the_middle_of_nothing_else(lore: Lore, clock: Clock) -> None:
+def test_a_root_with_a_reflection_is_not_the_centre_of_another_cluster(lore: Lore, clock: Clock) -> None:
     star(lore, 5)
-    lore, model = asking(lore, answer(1, 2))
-    night(lore, "reflect")
+    lore, model = with_answers(lore, answer(1, 2))
+    run_phases(lore, "reflect")
     clock.sleep(days=1)
-    night(lore, "reflect")
+    run_phases(lore, "reflect")
     assert len(model.prompts) == 1
 
 
-def test_without_a_language_model_nothing_is_made_up(lore: Lore) -> None:
+def test_without_a_language_model_there_are_no_reflections(lore: Lore) -> None:
     star(lore, 6)
     before = fragments(lore)
-    assert planned(night(lore, "reflect")) == []
+    assert descriptions(run_phases(lore, "reflect")) == []
     assert fragments(lore) == before
 
 
-def test_a_reflection_is_trusted_no_more_than_what_it_rests_on(lore: Lore) -> None:
+def test_a_reflection_is_trusted_no_more_than_its_sources(lore: Lore) -> None:
     ids = star(lore, 3)
-    lore, _ = asking(lore, answer(1, 2))
-    night(lore, "reflect")
+    lore, _ = with_answers(lore, answer(1, 2))
+    run_phases(lore, "reflect")
     [reflection] = [one for one in fragments(lore) if one.type == "reflection"]
     assert reflection.trust == min(memory(lore, id).trust for id in ids)

@@ -1,4 +1,4 @@
-"""Things to test consolidation with a language model with: conversations, scripted answers, a real server."""
+"""Fixtures of consolidation with a language model: conversations, scripted answers, a real server."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -13,9 +13,9 @@ from lore import Filter, Lore
 from lore.clock import Clock
 from lore.engine.ingest import Ingested
 from lore.engine.spending import StoreLedger
+from lore.llm import Calling, Waiting
 from lore.llm.base import LanguageModel, Prompt
 from lore.llm.budget import Budget, Limits
-from lore.llm.calling import Calling, Waiting
 from lore.llm.scripted import Answer, ScriptedModel
 from lore.model import SESSION, Cause, Memory, new_id
 from lore.transcripts.sources import SOURCES
@@ -30,9 +30,9 @@ QUIET: dict[str, dict[str, Any]] = {
     "insight": {"insight": None, "sources": []},
     "contradictions": {"contradictions": []},
 }
-"""What each question is answered unless a test says otherwise, by a field that only its answer has."""
+"""The default answer to each kind of prompt; the key is a field that only this answer has."""
 
-Told = Callable[..., Memory]
+RecordSession = Callable[..., Memory]
 
 
 @pytest.fixture(scope="session")
@@ -42,20 +42,20 @@ def server() -> Iterator[Server]:
 
 
 @pytest.fixture
-def told(lore: Lore, tmp_path: Path) -> Told:
-    """A conversation is written down by an agent, and read; the user and the agent speak in turn."""
+def record_session(lore: Lore, tmp_path: Path) -> RecordSession:
+    """Writes a transcript of alternating user and agent turns and ingests it; returns its session."""
 
-    def tell(*said: str, session: str = "one", at: datetime = FIRST, by: Lore = lore) -> Memory:
-        lines = [_line(number, text, session, at) for number, text in enumerate(said)]
+    def record(*texts: str, session: str = "one", at: datetime = FIRST, by: Lore = lore) -> Memory:
+        lines = [_line(number, text, session, at) for number, text in enumerate(texts)]
         path = tmp_path / f"{session}.jsonl"
         path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
-        assert sum(by.ingest(path, SOURCES["claude-code"]), Ingested()).turns == len(said)
+        assert sum(by.ingest(path, SOURCES["claude-code"]), Ingested()).turns == len(texts)
         [memory] = [
             one for one in by.select(Filter(kinds=frozenset({SESSION})), 99) if one.session == session
         ]
         return memory
 
-    return tell
+    return record
 
 
 def _line(number: int, text: str, session: str, at: datetime) -> dict[str, Any]:
@@ -72,30 +72,30 @@ def _line(number: int, text: str, session: str, at: datetime) -> dict[str, Any]:
     }
 
 
-def asked_for(prompt: Prompt) -> str:
-    """The field that only the answer to this question has."""
+def answer_field(prompt: Prompt) -> str:
+    """The field that only the answer to this prompt has."""
     assert prompt.schema is not None
     return next(name for name in QUIET if name in prompt.schema["required"])
 
 
-def answering(**answers: Answer | Callable[[Prompt], Answer]) -> ScriptedModel:
-    """A model that answers each kind of question in its own way."""
+def scripted(**answers: Answer | Callable[[Prompt], Answer]) -> ScriptedModel:
+    """A model with one answer for each kind of prompt."""
 
     def answer(prompt: Prompt) -> Answer:
-        told = answers.get(name := asked_for(prompt), QUIET[name])
-        return told(prompt) if callable(told) else told
+        record_session = answers.get(name := answer_field(prompt), QUIET[name])
+        return record_session(prompt) if callable(record_session) else record_session
 
     return ScriptedModel(answer)
 
 
-def asked(model: ScriptedModel, name: str) -> list[Prompt]:
-    """The questions of one kind that it was asked."""
-    return [prompt for prompt in model.prompts if asked_for(prompt) == name]
+def prompts_of(model: ScriptedModel, name: str) -> list[Prompt]:
+    """The prompts of one kind that the model got."""
+    return [prompt for prompt in model.prompts if answer_field(prompt) == name]
 
 
 def item(text: str, turns: Sequence[int] = (1,), **more: Any) -> dict[str, Any]:
-    told = {"text": text, "type": "fact", "importance": "medium", "turns": list(turns)}
-    return told | {"entities": [], "replaces": None} | more
+    record_session = {"text": text, "type": "fact", "importance": "medium", "turns": list(turns)}
+    return record_session | {"entities": [], "replaces": None} | more
 
 
 def topics(*items: dict[str, Any], title: str = "The harbour") -> dict[str, Any]:
@@ -104,8 +104,8 @@ def topics(*items: dict[str, Any], title: str = "The harbour") -> dict[str, Any]
     return {"topics": [topic], "relations": []}
 
 
-def kept(lore: Lore, text: str, *, days: float = -1.0, trust: float = 0.5, **more: Any) -> Memory:
-    """A statement that is known, from so many days after the conversations; embedded."""
+def store_statement(lore: Lore, text: str, *, days: float = -1.0, trust: float = 0.5, **more: Any) -> Memory:
+    """Store an embedded statement, dated `days` after the first conversation."""
     at = FIRST.timestamp() + days * 86_400
     memory = Memory(
         id=new_id(at),
@@ -124,23 +124,25 @@ def kept(lore: Lore, text: str, *, days: float = -1.0, trust: float = 0.5, **mor
     return memory
 
 
-def thinking(lore: Lore, model: LanguageModel) -> Lore:
+def with_model(lore: Lore, model: LanguageModel) -> Lore:
     return replace(lore, model=model)
 
 
-def budgeted(lore: Lore, model: ScriptedModel, clock: Clock, *, tokens: int) -> Lore:
+def with_budget(lore: Lore, model: ScriptedModel, clock: Clock, *, tokens: int) -> Lore:
     """As the settings would wire it: with a limit for each day, and what was spent in the store."""
     budget = Budget(limits=Limits(tokens=tokens), ledger=StoreLedger(lore.store, clock), clock=clock)
-    return thinking(lore, Calling(model, budget, timeout=60, concurrency=1, waiting=patience(clock)))
+    return with_model(
+        lore, Calling(model, budget, timeout=60, concurrency=1, waiting=waiting_by_clock(clock))
+    )
 
 
-def patience(clock: Clock) -> Waiting:
-    """Who waits moves the clock, and nobody has to."""
+def waiting_by_clock(clock: Clock) -> Waiting:
+    """Waiting moves the test clock and takes no time."""
     return Waiting(clock=clock, sleep=lambda seconds: clock.sleep(seconds=seconds), chance=lambda: 0.0)
 
 
 def fragments(lore: Lore) -> list[Memory]:
-    """What was distilled, in the order in which it was kept."""
+    """Distilled memories in the order of their storage."""
     found = lore.select(Filter(kinds=frozenset({"fragment"})), 1_000)
     return sorted((one for one in found if one.source_type == "distilled"), key=lambda one: one.alias)
 
@@ -150,6 +152,6 @@ def statements(lore: Lore) -> list[str]:
     return [memory.content for memory in fragments(lore) if not memory.title]
 
 
-def sound(lore: Lore) -> bool:
+def is_consistent(lore: Lore) -> bool:
     """Whether the store finds nothing wrong with itself."""
     return all(finding.passed for finding in lore.check())

@@ -9,10 +9,10 @@ from lore import Filter, Query
 from lore.config import load
 from lore.connecting import wire
 from lore.embed.hashing import HashEmbedder
-from lore.engine.consolidation import sleep
-from lore.engine.consolidation_backlog import TURNS
+from lore.engine.consolidate.backlog import TURNS
 from lore.engine.spending import StoreLedger
-from tests.engine.consolidate_llm.conftest import Told, fragments, kept, sound
+from tests.engine.consolidate.helpers import run_phases
+from tests.engine.consolidate_llm.conftest import RecordSession, fragments, is_consistent, store_statement
 from tests.llm.serving import small_model
 
 CONTEXT = 1280
@@ -26,7 +26,9 @@ SAID = (
 )
 
 
-def test_a_weak_model_makes_mistakes_but_no_damage(told: Told, tmp_path: Path) -> None:
+def test_a_weak_model_loses_no_turns_and_stores_nothing_without_sources(
+    record_session: RecordSession, tmp_path: Path
+) -> None:
     with small_model(CONTEXT) as url:
         (tmp_path / "config.toml").write_text(f"""
             [llm]
@@ -39,14 +41,14 @@ def test_a_weak_model_makes_mistakes_but_no_damage(told: Told, tmp_path: Path) -
         """)
         lore = wire(load(env={}, data_dir=tmp_path), embedder=HashEmbedder())
         try:
-            session = told(*SAID, by=lore)
-            kept(lore, "The port of the cat flap is 8001.", days=-3)
-            kept(lore, "The port of the cat flap is 9001.", days=-2)
+            session = record_session(*SAID, by=lore)
+            store_statement(lore, "The port of the cat flap is 8001.", days=-3)
+            store_statement(lore, "The port of the cat flap is 9001.", days=-2)
             before = {turn.id: turn.content for turn in lore.select(TURNS, 100)}
-            report = sleep(lore, ("digest", "contradict"))
+            report = run_phases(lore, "digest", "contradict")
             left = lore.staged()
             assert {turn.id: turn.content for turn in lore.select(TURNS, 100)} == before
-            assert sound(lore)
+            assert is_consistent(lore)
             assert lore.search(Query(text="Minka", where=Filter(kinds=TURNS.kinds))).hits
             if left:
                 assert [(one.session.id, one.turns) for one in left] == [(session.id, len(SAID))]

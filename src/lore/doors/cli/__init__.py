@@ -1,4 +1,4 @@
-"""cli: the `lore` command. A table of commands, each loaded only when it is the one that was asked for."""
+"""cli: the `lore` command. A table of commands; each is loaded only when it is called."""
 
 import sys
 from pathlib import Path
@@ -6,43 +6,42 @@ from typing import Any
 
 import click
 
-from lore.doors.cli.flags import Flags
-from lore.doors.cli.table import LazyGroup
+from lore.doors.cli.group import Flags, LazyGroup
 from lore.version import VERSION
 
 INTERRUPTED = 130
 
-COMMANDS = {  # name -> where the command is, and its help in one line
-    "search": ("lore.doors.cli.search:search", "Find memories by meaning and words."),
-    "read": ("lore.doors.cli.read:read", "Read one memory with its place and its ties."),
-    "remember": ("lore.doors.cli.remember:remember", "Keep a memory."),
-    "roots": ("lore.doors.cli.roots:roots", "List the tops of the trees, the most relevant first."),
-    "explore": ("lore.doors.cli.explore:explore", "Draw what hangs below a memory."),
-    "forget": ("lore.doors.cli.forget:forget", "Hide memories from every answer."),
-    "restore": ("lore.doors.cli.forget:restore", "Bring forgotten memories back."),
-    "status": ("lore.doors.cli.status:status", "Say where the data is and how much there is."),
-    "doctor": ("lore.doors.cli.doctor:doctor", "Check the store, and repair what can be repaired."),
-    "backup": ("lore.doors.cli.backup:backup", "Copy the store to a file, while it is in use."),
-    "scrub": ("lore.doors.cli.scrub:scrub", "Remove secrets that an older Lore has stored, for good."),
-    "ingest": ("lore.doors.cli.ingest:ingest", "Read what agents wrote down of their conversations."),
-    "import": ("lore.doors.cli.importing:importing", "Keep the conversations in exports and other files."),
-    "sessions": ("lore.doors.cli.sessions:sessions", "List the conversations that were read, latest first."),
-    "session": ("lore.doors.cli.session:session", "Read one conversation, turn by turn."),
-    "staged": ("lore.doors.cli.staged:staged", "Say how much of what was read is still to be digested."),
-    "consolidate": ("lore.doors.cli.consolidate:consolidate", "Digest conversations, tidy what is known."),
-    "daemon": ("lore.doors.cli.daemon:daemon", "Start, stop and look at the process that keeps Lore warm."),
-    "start": ("lore.doors.cli.starting:start", "Start the daemon, in the background."),
-    "stop": ("lore.doors.cli.starting:stop", "Stop the daemon, after what it has begun."),
-    "logs": ("lore.doors.cli.logs:logs", "Show what the daemon wrote down."),
-    "mcp": ("lore.doors.cli.mcp:mcp", "Serve an agent over MCP, on stdin and stdout."),
-    "completion": ("lore.doors.cli.completion:completion", "Print the completion script for a shell."),
+COMMANDS = {  # name -> module:attribute in this package, and the help line
+    "search": ("search:search", "Find memories by meaning and words."),
+    "read": ("read:read", "Show one memory with its place in the tree and its links."),
+    "remember": ("remember:remember", "Store a memory."),
+    "roots": ("trees:roots", "List the memories at the top of trees, most relevant first."),
+    "explore": ("trees:explore", "Draw the tree below a memory."),
+    "forget": ("remember:forget", "Hide memories from all results."),
+    "restore": ("remember:restore", "Bring forgotten memories back."),
+    "status": ("status:status", "Show where the data is and how much there is."),
+    "doctor": ("maintenance:doctor", "Check the store and repair its indexes."),
+    "backup": ("maintenance:backup", "Copy the store to a file while it is in use."),
+    "scrub": ("maintenance:scrub", "Remove secrets that an older version stored, for good."),
+    "ingest": ("ingest:ingest", "Read the conversations that your agents recorded."),
+    "import": ("ingest:import_files", "Import conversations from exports and other files."),
+    "sessions": ("sessions:sessions", "List recorded conversations, latest first."),
+    "session": ("sessions:session", "Show one conversation, turn by turn."),
+    "staged": ("sessions:staged", "Show which conversations still wait to be digested."),
+    "consolidate": ("consolidate:consolidate", "Digest conversations and tidy up memories."),
+    "daemon": ("daemon:daemon", "Start, stop and inspect the background process."),
+    "start": ("daemon:start", "Start the daemon in the background."),
+    "stop": ("daemon:stop", "Stop the daemon after it has finished its current work."),
+    "logs": ("daemon:logs", "Show the log of the daemon."),
+    "mcp": ("serve:mcp", "Serve an agent over MCP, on stdin and stdout."),
+    "completion": ("complete:completion", "Print the completion script for a shell."),
 }
 ALIASES = {"query": "search", "daemonize": "start"}
-"""What the commands are called in the system whose trees Lore takes over."""
+"""Names of these commands in the system whose trees Lore takes over."""
 
 
 class Presence(click.Option):
-    """A flag that its environment variable sets whatever it says, as NO_COLOR wants it."""
+    """A flag that its environment variable sets whatever its value, as NO_COLOR demands."""
 
     def value_from_envvar(self, ctx: click.Context) -> Any:
         return True if self.resolve_envvar_value(ctx) else None
@@ -52,14 +51,11 @@ PATH = click.Path(path_type=Path)
 
 
 @click.group(
-    cls=LazyGroup,
-    table=COMMANDS,
-    aliases=ALIASES,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    cls=LazyGroup, table=COMMANDS, aliases=ALIASES, context_settings={"help_option_names": ["-h", "--help"]}
 )
 @click.option("--db", "db_path", type=PATH, help="The database file (default: memory.db in the data folder).")
 @click.option("--data-dir", type=PATH, help="The folder for data and settings (default: ~/.lore).")
-@click.option("--namespace", metavar="NAME", help="Whose memories: these and the shared ones.")
+@click.option("--namespace", metavar="NAME", help="Use the memories of this namespace and the shared ones.")
 @click.option(
     "--no-color", cls=Presence, is_flag=True, envvar="NO_COLOR", help="No colours; so does NO_COLOR."
 )
@@ -78,7 +74,7 @@ def cli(
 
 
 def main() -> None:
-    """Run the command that the shell gave, and end with its exit code."""
+    """Run the command line of this process and exit with its code."""
     try:
         sys.exit(cli.main(prog_name="lore", standalone_mode=False))
     except click.ClickException as error:

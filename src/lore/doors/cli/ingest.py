@@ -1,163 +1,257 @@
-"""ingest: transcripts of agents → turns, with a bar for what takes long and a word on what came of it."""
+"""ingest, import: transcripts of agents, and files that people hand over, become turns."""
 
+import signal
 import time
-from collections.abc import Sequence
-from importlib import import_module
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import anyio
 import click
 
-from lore.doors.cli.completing import from_table
-from lore.doors.cli.flags import Flags, json_option
-from lore.doors.cli.opening import directly, settings
-from lore.doors.cli.placing import endpoint_of
-from lore.doors.cli.progress import document_read, read_all, show_read
-from lore.doors.cli.terminal import note, plural
+from lore import lazy
+from lore.doors.cli.complete import complete_clients
+from lore.doors.cli.connect import endpoint_of, open_embedder, open_store, settings
+from lore.doors.cli.group import Flags, command
+from lore.doors.cli.progress import embed_pending, progress
+from lore.doors.cli.render import complain, note, plain, plural, show_document
 from lore.doors.cli.times import moment
 from lore.doors.daemon_status import read_status
 from lore.environment import of_clients
-from lore.errors import Invalid, NotFound
+from lore.errors import Invalid, LoreError, NotFound
+from lore.transcripts.import_formats import FORMATS, Format
 
 if TYPE_CHECKING:
+    from lore.doors.transcript_watcher import TranscriptWatcher
     from lore.engine.ingest import Ingested
-    from lore.transcripts.ignoring import Ignoring
     from lore.transcripts.sources import Source
 
 MANY = 200
-"""How many memories must wait to be embedded to be worth a word."""
+"""Pending memories that are worth a note."""
+MANY_BYTES = 2_000_000
+"""Size of the files from which on reading them shows progress."""
 
 
-@click.command()
+# --- ingest
+@command()
 @click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path(path_type=Path))
 @click.option(
     "--source",
     "names",
     metavar="NAME",
     multiple=True,
-    shell_complete=from_table("lore.transcripts.sources:SOURCES"),
+    shell_complete=complete_clients,
     help="Only this client; may be repeated.",
 )
 @click.option(
     "--since", metavar="WHEN", help="Only transcripts written since 2026-01-31, or 30m, 3h, 7d, 2w ago."
 )
+@click.option("--once/--follow", default=True, help="Read once (default), or as agents write, until Ctrl-C.")
 @click.option(
-    "--once/--follow", default=True, help="Read once (the default), or go on as agents write, until Ctrl-C."
+    "--again", is_flag=True, help="Read from the beginning, to complete turns that older versions cut."
 )
-@click.option(
-    "--again", is_flag=True, help="Read from the beginning: what an older Lore has cut becomes whole."
-)
-@json_option
-@click.pass_context
-def ingest(
-    ctx: click.Context,
-    paths: Sequence[Path],
-    names: Sequence[str],
-    since: str | None,
-    once: bool,
-    again: bool,
-    as_json: bool,
-) -> None:
-    """Read what agents wrote down of their conversations.
+def ingest(flags: Flags, /, *, since: str | None, as_json: bool, **options: Any) -> int:
+    """Read the conversations that your agents recorded.
 
-    Without a PATH, all transcripts of all known clients; a folder stands for the transcripts in it. What was
-    read before is not read again, but for --again, and never kept twice. A running daemon does the same by
-    itself. The exit code is 1 if something cannot be read or kept: a folder, a transcript, a line.
+    Without a PATH, this reads all transcripts of all known clients. A folder means the transcripts in it.
+    What was read before is skipped, except with --again, and nothing is stored twice. A running daemon reads
+    new transcripts on its own. The exit code is 1 if a folder, a transcript or a line cannot be read.
     """
-    flags: Flags = ctx.obj
-    sources = import_module("lore.transcripts.sources")
-    wanted = [sources.named(name) for name in names] or list(sources.SOURCES.values())
     after = 0.0 if since is None else moment(since, time.time(), "--since")
-    left_out = waiting = 0
-    unseen: dict[str, str] = {}
-    if once:
-        found = _given(paths, wanted if names else None, unseen) if paths else _found(wanted, unseen)
-        files = [(path, source) for path, source in found if not _older(path, source, after)]
-        left_out = len(found) - len(files)
-        total, failed, waiting = _read(flags, files, again)
-        failed |= unseen
-        count = len(files)
-    elif paths or again:
-        wrong = "a PATH can only be read once" if paths else "--again reads from the beginning, with --once"
-        raise Invalid(f"--follow reads on where the clients write; {wrong}")
-    else:
-        count, total, failed = import_module("lore.doors.cli.following").follow(flags, wanted, after)
+    clients = [lazy.sources.source_named(name) for name in options["names"]]
+    read = _read_once if options["once"] else _follow
+    result = read(flags, clients, after, options)
     if as_json:
-        document_read(count, total, failed, left_out=left_out)
+        counts = {"files": result.files, "left_out": result.left_out, "failed": result.failed}
+        show_document({**counts, **plain(result.total)})
     else:
-        show_read(count + len(unseen), "transcript", total, failed)
-        if left_out:
-            note(f"left out: {plural(left_out, 'transcript')} not written since {since}")
-        if waiting >= MANY:
-            note(f"{waiting:,} memories wait to be embedded: {_who_embeds(flags)}")
-    ctx.exit(1 if failed or total.passed_over else 0)
+        _show(result, "transcript")
+        if result.left_out:
+            note(f"left out: {plural(result.left_out, 'transcript')} not written since {since}")
+        if result.pending >= MANY:
+            note(f"{result.pending:,} memories wait to be embedded: {_who_embeds(flags)}")
+    return 1 if result.failed or result.total.passed_over else 0
 
 
-def _read(
-    flags: Flags, files: Sequence[tuple[Path, "Source"]], again: bool
-) -> tuple["Ingested", dict[str, str], int]:
-    """Read the files: what came of them, which failed and why, and how many memories wait to be embedded."""
-    ignored = _ignored(flags)
-    with directly(flags, create=bool(files)) as lore:
-        found = [(path, lore.ingest(path, source, ignored, again)) for path, source in files]
-        total, failed = read_all(found)
-        return total, failed, lore.pending()
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Result:
+    """files: how many there were. read: how many could be read. failed: path -> error.
+
+    left_out: files that are too old. pending: memories that wait to be embedded.
+    """
+
+    files: int
+    read: int
+    total: "Ingested"
+    failed: Mapping[str, str]
+    left_out: int = 0
+    pending: int = 0
+
+
+def _read_once(
+    flags: Flags, clients: Sequence["Source"], after: float, options: Mapping[str, Any]
+) -> _Result:
+    unreadable: dict[str, str] = {}
+    paths = options["paths"]
+    found = _in_paths(paths, clients, unreadable) if paths else _of_clients(clients, unreadable)
+    # a file that does not exist has the time 0: reading it gives the error
+    files = [(path, source) for path, source in found if not 0 < source.written_at(path) < after]
+    ignored = lazy.ignore_rules.load(settings(flags).data_dir / lazy.config.IGNORE_LIST, Path.home())
+    with open_store(flags, create=bool(files)) as lore:
+        reads = [(path, lore.ingest(path, source, ignored, options["again"])) for path, source in files]
+        total, failed = _read_all(reads)
+        pending = lore.pending()
+    return _Result(
+        files=len(files),
+        read=len(files) - len(failed),
+        total=total,
+        failed=failed | unreadable,
+        left_out=len(found) - len(files),
+        pending=pending,
+    )
 
 
 def _who_embeds(flags: Flags) -> str:
-    """Who does it, and what can be found until then."""
-    who = (
-        "the daemon does that"
-        if read_status(endpoint_of(flags))["running"]
-        else "`lore start` has a daemon do that"
-    )
+    """Who embeds pending memories, and how they are found until then."""
+    running = read_status(endpoint_of(flags))["running"]
+    who = "the daemon does that" if running else "`lore start` has a daemon do that"
     return f"{who}; until then they are found by their words"
 
 
-def _ignored(flags: Flags) -> "Ignoring":
-    config = import_module("lore.config")
-    left_out: Ignoring = import_module("lore.transcripts.ignoring").ignoring(
-        settings(flags).data_dir / config.IGNORE_LIST, Path.home()
-    )
-    return left_out
-
-
-def _older(path: Path, source: "Source", after: float) -> bool:
-    """Whether it was not written since; one that is not there has to say so when it is read."""
-    return 0 < source.written_at(path) < after
-
-
-def _found(wanted: Sequence["Source"], unseen: dict[str, str]) -> list[tuple[Path, "Source"]]:
-    """unseen: gets the files and folders that cannot be looked at, and why."""
-    sources = import_module("lore.transcripts.sources")
+def _of_clients(clients: Sequence["Source"], unreadable: dict[str, str]) -> list[tuple[Path, "Source"]]:
+    """The transcripts of these clients, or of all. unreadable: collects paths that cannot be read."""
+    sources = lazy.sources
     variables = of_clients(sources.VARIABLES)
-    return [(path, source) for source in wanted for path in source.files(Path.home(), variables, unseen)]
+    wanted = clients or sources.SOURCES.values()
+    return [(path, source) for source in wanted for path in source.files(Path.home(), variables, unreadable)]
 
 
-def _given(
-    paths: Sequence[Path], wanted: Sequence["Source"] | None, unseen: dict[str, str]
+def _in_paths(
+    paths: Sequence[Path], clients: Sequence["Source"], unreadable: dict[str, str]
 ) -> list[tuple[Path, "Source"]]:
-    """A folder stands for the transcripts in it; whose they are is said, or told by where they lie."""
-    sources = import_module("lore.transcripts.sources")
-    if wanted and len(wanted) > 1:
+    """The transcripts in these files and folders. Their client is the given one, or follows from the path."""
+    if len(clients) > 1:
         raise Invalid("a PATH is of one client; give --source once")
-    called = {name for source in wanted or sources.SOURCES.values() for name in source.called}
-    files = [file for path in paths for file in (_inside(path, called, unseen) if path.is_dir() else [path])]
-    return [(file, wanted[0] if wanted else _client_of(file)) for file in files]
+    find_files = lazy.untrusted_files.find_files
+    patterns = {name for source in clients or lazy.sources.SOURCES.values() for name in source.file_names}
+    files: list[Path] = []
+    for path in paths:
+        inside = (file for name in patterns for file in find_files(path, f"**/{name}", unreadable))
+        files += sorted(inside) if path.is_dir() else [path]
+    return [(file, clients[0] if clients else _client_of(file)) for file in files]
 
 
 def _client_of(file: Path) -> "Source":
-    """The client whose file this is, by its name or by where it lies."""
-    sources = import_module("lore.transcripts.sources")
+    """The client whose transcript this is, by its name or its folder."""
     try:
-        client: Source = sources.source_of(file)
+        return lazy.sources.source_of(file)
     except Invalid:
         if not file.exists():
             raise NotFound(f"there is no file or folder {file}") from None
         raise
-    return client
 
 
-def _inside(folder: Path, called: set[str], unseen: dict[str, str]) -> list[Path]:
-    matching = import_module("lore.transcripts.finding").matching
-    return sorted(path for name in called for path in matching(folder, f"**/{name}", unseen))
+# --- ingest --follow
+def _follow(flags: Flags, clients: Sequence["Source"], after: float, options: Mapping[str, Any]) -> _Result:
+    """Read transcripts as they grow, until Ctrl-C."""
+    if options["paths"] or options["again"]:
+        wrong = "a PATH can only be read once" if options["paths"] else "--again needs --once"
+        raise Invalid(f"--follow reads where the clients write; {wrong}")
+    config, watching = settings(flags), lazy.transcript_watcher
+    transcripts = watching.Transcripts(
+        sources=clients or list(lazy.sources.SOURCES.values()),
+        home=Path.home(),
+        variables=of_clients(lazy.sources.VARIABLES),
+        ignore_list=config.data_dir / lazy.config.IGNORE_LIST,
+        since=after,
+    )
+    with open_store(flags, create=True) as lore:
+        watcher = watching.TranscriptWatcher(lore, transcripts)
+        total = anyio.run(_watch, watcher, config.ingest_poll_seconds)
+        failed = watcher.unseen | watcher.failed
+        files = watcher.files + len(watcher.unseen)
+        return _Result(files=files, read=files - len(failed), total=total, failed=failed)
+
+
+async def _watch(watcher: "TranscriptWatcher", poll_seconds: float) -> "Ingested":
+    total = lazy.ingest.Ingested()
+    note("reading what agents write; Ctrl-C ends it")
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(_end_on_signal, watcher)
+        async for _ in watcher.changes(poll_seconds):
+            if changed := await anyio.to_thread.run_sync(watcher.changed):
+                done = await anyio.to_thread.run_sync(watcher.read, changed)
+                total += done
+                if done.turns or done.changed:
+                    more = f", {done.changed:,} changed" if done.changed else ""
+                    note(f"{datetime.now():%H:%M:%S}  {plural(done.turns, 'new turn')}{more}")
+        tasks.cancel_scope.cancel()
+    return total
+
+
+async def _end_on_signal(watcher: "TranscriptWatcher") -> None:
+    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+        async for _ in signals:
+            watcher.end()
+
+
+# --- import
+@command("import")
+@click.argument("paths", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--format", type=click.Choice(FORMATS), help="The format of the files (default: detected).")
+@click.option("--session", metavar="NAME", default="", help="The session of texts (default: the file name).")
+def import_files(
+    flags: Flags, paths: Sequence[Path], format: Format | None, session: str, as_json: bool
+) -> int:
+    """Import conversations from exports and other files.
+
+    A FILE is an export of Claude.ai or ChatGPT, zipped or not, or Markdown, plain text or JSON lines.
+    Importing it again adds only what is new in it. The exit code is 1 if a FILE cannot be read.
+    """
+    with open_store(flags, create=any(path.is_file() for path in paths)) as lore:
+        total, failed = _read_all(
+            [(path, lore.import_file(path, format=format, session=session)) for path in paths]
+        )
+        if not as_json:
+            read = len(paths) - len(failed)
+            _show(_Result(files=len(paths), read=read, total=total, failed=failed), "file")
+        with open_embedder(flags, lore) as embeds:
+            embed_pending(embeds)
+    if as_json:
+        show_document({"files": len(paths), "failed": failed, **plain(total)})
+    return 1 if failed else 0
+
+
+# --- reading files
+def _read_all(reads: Sequence[tuple[Path, Iterator["Ingested"]]]) -> tuple["Ingested", dict[str, str]]:
+    """The sum of all reads, and the errors by path: a file that cannot be read does not stop the others."""
+    total = lazy.ingest.Ingested()
+    failed: dict[str, str] = {}
+    size = sum(path.stat().st_size for path, _ in reads if path.is_file())
+    with progress() as report:
+        for path, read in reads:
+            try:
+                for done in read:
+                    total += done
+                    if size >= MANY_BYTES:
+                        report("bytes read", total.bytes, size)
+            except LoreError as error:
+                failed[str(path)] = str(error)
+    return total, failed
+
+
+def _show(result: _Result, noun: str) -> None:
+    total = result.total
+    if result.read or not result.failed:
+        turns, sessions = plural(total.turns, "new turn"), plural(total.sessions, "new session")
+        click.echo(f"Read {plural(result.read, noun)}: {turns}, {sessions}.")
+    if total.changed:
+        click.echo(f"{plural(total.changed, 'turn')} had changed.")
+    if total.passed_over:
+        complain(f"{plural(total.passed_over, 'line')} could not be read; nothing of it is stored")
+    for kind, count in sorted(total.redacted.items()):
+        note(f"not stored: {plural(count, kind)}")
+    for path, error in result.failed.items():
+        complain(error if path in error else f"{path}: {error}")

@@ -1,13 +1,14 @@
-"""Projects: which of them a command looks at. Those that were named; else the one it is run in; else all."""
+"""Projects: the ones that a command covers: those named, else that of the current folder, else all."""
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
-from lore.doors.cli.completing import projects as complete_projects
+from lore.doors.cli.complete import complete_projects
+from lore.doors.cli.group import Command
 from lore.environment import folder
 from lore.errors import Invalid
 from lore.text import preview
@@ -17,83 +18,76 @@ if TYPE_CHECKING:
     from lore.engine import Lore
 
 LISTED = 20
+"""Projects that an error lists."""
 LIKE_A_PATH = (".", "~", "/", os.sep)
-Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """keys: of the projects; none stands for all. assumed: nobody named it, it is where the command runs."""
+    """keys: of the projects, empty for all. assumed: they follow from the current folder alone."""
 
     keys: frozenset[str] = frozenset()
     assumed: bool = False
 
     @property
     def document(self) -> list[str] | None:
-        """For JSON: the keys, or nothing for everything."""
+        """For JSON: the keys; None for all projects."""
         return sorted(self.keys) or None
 
-    def told(self, verb: str, more: int) -> str:
-        """The projects that were looked at, and how much --everywhere would add from the others."""
+    def description(self, verb: str, more: int) -> str:
+        """The projects covered, and the number of results that --everywhere would add."""
         names = ", ".join(sorted(map(name_of, self.keys)))
         rest = f"{more:,} more in other projects: --everywhere" if more > 0 else f"--everywhere {verb} all"
         return f"in project {names}; {rest}"
 
 
 def project_options(command: Command) -> Command:
-    """What to look at, on the command line."""
-    of = "Only of this project: its name, its key or a folder of it; may be repeated."
-    named = click.option(
-        "--project", "projects", metavar="NAME", multiple=True, shell_complete=complete_projects, help=of
+    """Add --project and --everywhere to a command that covers projects."""
+    help = "Only this project: its name, its key or a folder in it; may be repeated."
+    everywhere = click.option("--everywhere", is_flag=True, help="All projects, whatever the current folder.")
+    project = click.option(
+        "--project", "projects", metavar="NAME", multiple=True, shell_complete=complete_projects, help=help
     )
-    every = click.option("--everywhere", is_flag=True, help="Of all projects, wherever this is run.")
-    return named(every(command))
+    return project(everywhere(command))
 
 
-def scope(lore: "Lore", named: Sequence[str], everywhere: bool, assume: bool = True) -> Scope:
-    """assume: whether the project of the current folder is meant where nothing is said."""
-    if named and everywhere:
-        raise Invalid("--project and --everywhere cannot both be meant")
-    if named:
-        return Scope(frozenset(key_of(lore, one) for one in named))
-    here = _here(lore) if assume and not everywhere else ""
-    return Scope(frozenset({here}), assumed=True) if here else Scope()
+def scope(lore: "Lore", projects: Sequence[str], everywhere: bool, assume: bool = True) -> Scope:
+    """The projects of these options. assume: without options, take the project of the current folder."""
+    if projects and everywhere:
+        raise Invalid("give --project or --everywhere, not both")
+    if projects:
+        return Scope(frozenset(key_of(lore, project) for project in projects))
+    current = _current(lore) if assume and not everywhere else ""
+    return Scope(frozenset({current}), assumed=True) if current else Scope()
 
 
-def key_of(lore: "Lore", named: str) -> str:
-    """The project that somebody calls so: by its key, by a folder, or by the last part of its key."""
-    known = lore.projects()
-    if named in known:
-        return named
-    if named.startswith(LIKE_A_PATH):
-        return _key_of_folder(named, known)
-    alike = [key for key in known if key.endswith(f"/{named}")]
-    if not alike and os.path.isdir(named):
-        return _key_of_folder(named, known)
+def key_of(lore: "Lore", name: str) -> str:
+    """The key of the project with this key, this folder, or this last part of its key."""
+    keys = lore.projects()
+    if name in keys:
+        return name
+    alike = [key for key in keys if key.endswith(f"/{name}")]
+    if name.startswith(LIKE_A_PATH) or (not alike and os.path.isdir(name)):
+        path = os.path.realpath(os.path.expanduser(name))
+        if os.path.isdir(path) and (project := project_of(path)):
+            return project.key
+        raise Invalid(f"--project: there is no folder {preview(name, 80)!r}; {_listed(keys)}")
     if not alike:
-        raise Invalid(f"--project: unknown project {preview(named, 80)!r}; {_listed(known)}")
+        raise Invalid(f"--project: unknown project {preview(name, 80)!r}; {_listed(keys)}")
     if len(alike) > 1:
-        raise Invalid(f"--project: {named!r} may be any of {', '.join(alike[:LISTED])}; say more of it")
+        raise Invalid(f"--project: {name!r} may be any of {', '.join(alike[:LISTED])}; give more of its key")
     return alike[0]
 
 
-def _here(lore: "Lore") -> str:
-    """The key of the repository we are in, or of this very folder if it is known as a project."""
+def _current(lore: "Lore") -> str:
+    """The key of the repository around the current folder, or of the folder if it is a known project."""
     if repository := repository_of(folder()):
         return repository.key
     project = project_of(folder())
     return project.key if project and project.key in lore.projects() else ""
 
 
-def _key_of_folder(named: str, known: Iterable[str]) -> str:
-    path = os.path.realpath(os.path.expanduser(named))
-    project = project_of(path) if os.path.isdir(path) else None
-    if project is None:
-        raise Invalid(f"--project: there is no folder {preview(named, 80)!r}; {_listed(known)}")
-    return project.key
-
-
-def _listed(known: Iterable[str]) -> str:
-    keys = list(known)
+def _listed(keys: Iterable[str]) -> str:
+    keys = list(keys)
     more = f" and {len(keys) - LISTED:,} more" if len(keys) > LISTED else ""
     return f"known: {', '.join(keys[:LISTED])}{more}" if keys else "no project is known yet"

@@ -1,136 +1,123 @@
-"""read: one memory as a person wants to see it, its text first, then its place, its ties and its past."""
+"""read: one memory: its text, its place in the tree, its links and its history."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
 
-from lore.doors.cli.completing import ids
-from lore.doors.cli.document import plain, show_document
-from lore.doors.cli.flags import Flags, json_option
-from lore.doors.cli.ids import resolve
-from lore.doors.cli.naming import looked_up, names
-from lore.doors.cli.opening import opened
-from lore.doors.cli.terminal import cell, line, note, plural, show_rows, visible, width, wrapped
-from lore.doors.cli.times import told
-from lore.model import DERIVED, FULL_LENGTH, TURN, Entry, Link, Memory, Reading
+from lore.doors.cli.complete import complete_ids
+from lore.doors.cli.connect import open_lore
+from lore.doors.cli.group import Flags, command
+from lore.doors.cli.ids import look_up, names, resolve
+from lore.doors.cli.render import cell, line, note, plain, plural, show_document, show_rows, width, wrapped
+from lore.doors.cli.times import with_age
+from lore.model import DERIVED, FULL_LENGTH, TURN, Entry, Memory, Reading
 
 if TYPE_CHECKING:
     from lore.engine import Lore
 
-NAME_INDENT = 20
-FACT_INDENT = 14
+LINK_INDENT, ROW_INDENT = 20, 14
+"""Columns before the name of a linked memory, and before the value of a row."""
 QUOTED = 3
-"""So many of the turns that a memory came from are quoted."""
+"""Turns that are quoted from the conversation that a memory came from."""
 
 
-@click.command()
-@click.argument("id", shell_complete=ids())
-@click.option("--full", is_flag=True, help="The whole text of a turn of which an excerpt is searched.")
-@click.option("--history", is_flag=True, help="Also what happened to it, oldest first.")
-@json_option
-@click.pass_obj
+@command()
+@click.argument("id", shell_complete=complete_ids())
+@click.option("--full", is_flag=True, help="Show the whole text of a long turn, not the searched excerpt.")
+@click.option("--history", is_flag=True, help="Also show its changes, oldest first.")
 def read(flags: Flags, id: str, full: bool, history: bool, as_json: bool) -> None:
-    """Read one memory with its place and its ties.
+    """Show one memory with its place in the tree and its links.
 
-    This counts as use: what is read stays relevant.
+    This counts as use, which keeps a memory relevant.
     """
-    with opened(flags) as lore:
+    with open_lore(flags) as lore:
         reading = lore.read(resolve(lore, id))
-        past = lore.history(reading.memory.id) if history else None
-        whole = lore.full_texts([reading.memory.id]).get(reading.memory.id) if full else None
+        id = reading.memory.id
+        entries = lore.history(id) if history else None
+        full_text = lore.full_texts([id]).get(id) if full else None
         if as_json:
-            told = {"full_text": whole} if full else {}
-            show_document(plain(reading) | told | {"history": plain(past)})
+            more = {"full_text": full_text} if full else {}
+            show_document(plain(reading) | more | {"history": entries})
             return
-        _show(lore, reading, whole)
-        if past is not None:
-            _show_history(past, lore.clock())
+        _show(lore, reading, full_text)
+        if entries is not None:
+            _show_history(entries, lore.clock())
 
 
-def _show(lore: "Lore", reading: Reading, whole: str | None) -> None:
+def _show(lore: "Lore", reading: Reading, full_text: str | None) -> None:
     memory = reading.memory
     if memory.title:
         click.secho("\n".join(wrapped(memory.title)), bold=True)
-    click.echo("\n".join(wrapped(memory.content if whole is None else whole)))
-    if whole is None and (length := memory.metadata.get(FULL_LENGTH)):
+    click.echo("\n".join(wrapped(memory.content if full_text is None else full_text)))
+    if full_text is None and (length := memory.metadata.get(FULL_LENGTH)):
         note(f"An excerpt of {length:,} characters; --full shows all of them.")
     click.echo()
-    turns = _turns(lore, reading)
-    show_rows(_past(lore, reading) | _facts(reading, lore.clock()) | _origin(lore, turns))
+    turns = _origins(lore, reading)
+    show_rows(_superseded(lore, memory) | _facts(reading, lore.clock()) | _origin_rows(lore, turns))
     for turn in turns[:QUOTED]:
         click.secho(f"  “{line(f'{turn.type}: {turn.content}', width() - 4)}”", dim=True)
     quoted = {turn.id for turn in turns}
-    ties = [link for link in _ties(reading) if link.other(memory.id) not in quoted]
-    called = names(lore, [*reading.children, *(link.other(memory.id) for link in ties)], NAME_INDENT)
+    links = [
+        link for link in reading.links if link.kind != "hierarchical" and link.other(memory.id) not in quoted
+    ]
+    linked = names(lore, [*reading.children, *(link.other(memory.id) for link in links)], LINK_INDENT)
     for child in reading.children:
-        click.echo(f"  └ {called[child]}")
-    for link in ties:
-        click.echo(f"  {_tie(link, memory.id)} {called[link.other(memory.id)]}")
+        click.echo(f"  └ {linked[child]}")
+    for link in links:
+        arrow = "→" if link.source == memory.id else "←"
+        click.echo(f"  {arrow} {cell(link.type, 40) or link.kind} {linked[link.other(memory.id)]}")
 
 
 def _facts(reading: Reading, now: float) -> dict[str, str]:
     memory = reading.memory
     return {
         "id": memory.id,
-        "below": visible(" › ".join(reading.breadcrumb)),
-        "kind": visible(", ".join(part for part in (memory.kind, memory.type, memory.status) if part)),
-        "source": visible(", ".join(part for part in (memory.source, memory.session) if part)),
-        "project": visible(memory.project),
-        "kept": told(memory.created_at, now),
-        "changed": told(memory.updated_at, now) if memory.updated_at != memory.created_at else "",
+        "below": " › ".join(reading.breadcrumb),
+        "kind": ", ".join(filter(None, (memory.kind, memory.type, memory.status))),
+        "source": ", ".join(filter(None, (memory.source, memory.session))),
+        "project": memory.project,
+        "created": with_age(memory.created_at, now),
+        "changed": with_age(memory.updated_at, now) if memory.updated_at != memory.created_at else "",
         "used": plural(memory.access_count, "time"),
         "relevance": f"{reading.relevance:.2f} (importance {memory.importance:g})",
-        "summary": visible(memory.summary),
+        "summary": memory.summary,
     }
 
 
-def _past(lore: "Lore", reading: Reading) -> dict[str, str]:
-    """That it counts no more, and what counts instead."""
-    memory = reading.memory
+def _superseded(lore: "Lore", memory: Memory) -> dict[str, str]:
+    """Rows for a memory that another one has replaced."""
     if memory.superseded_by is None:
         return {}
-    [newer] = names(lore, [memory.superseded_by], FACT_INDENT).values()
-    when = "" if memory.superseded_at is None else told(memory.superseded_at, lore.clock())
+    [newer] = names(lore, [memory.superseded_by], ROW_INDENT, colour=False).values()
+    when = "" if memory.superseded_at is None else with_age(memory.superseded_at, lore.clock())
     return {"superseded": when, "replaced by": newer}
 
 
-def _turns(lore: "Lore", reading: Reading) -> list[Memory]:
-    """What was said that it came from, in the order of the conversation."""
+def _origins(lore: "Lore", reading: Reading) -> list[Memory]:
+    """The turns that a memory was derived from, in the order of the conversation."""
     id = reading.memory.id
     origins = [link.target for link in reading.links if link.type == DERIVED and link.source == id]
-    turns = [memory for memory in looked_up(lore, origins).values() if memory.kind == TURN]
+    turns = [memory for memory in look_up(lore, origins).values() if memory.kind == TURN]
     return sorted(turns, key=lambda turn: (turn.created_at, turn.alias))
 
 
-def _origin(lore: "Lore", turns: Sequence[Memory]) -> dict[str, str]:
-    """Where that was said, and how much of it."""
+def _origin_rows(lore: "Lore", turns: Sequence[Memory]) -> dict[str, str]:
+    """The conversation of the first of these turns, and their number if not all are quoted."""
     if not turns:
         return {}
-    first = lore.look_at(turns[0].id).parent
-    return {
-        "said in": "" if first is None else names(lore, [first], FACT_INDENT)[first],
-        "turns": f"{len(turns):,}, of which {QUOTED}:" if len(turns) > QUOTED else "",
-    }
-
-
-def _ties(reading: Reading) -> Sequence[Link]:
-    """The links beside the tree's own."""
-    return [link for link in reading.links if link.kind != "hierarchical"]
-
-
-def _tie(link: Link, id: str) -> str:
-    arrow = "→" if link.source == id else "←"
-    return f"{arrow} {visible(link.type) or link.kind}"
+    session = lore.read(turns[0].id, use=False).parent
+    name = "" if session is None else names(lore, [session], ROW_INDENT, colour=False)[session]
+    return {"said in": name, "turns": f"{len(turns):,}, of which {QUOTED}:" if len(turns) > QUOTED else ""}
 
 
 def _show_history(entries: Sequence[Entry], now: float) -> None:
     click.echo()
     for entry in entries:
         cause = entry.cause
-        through = " ".join(part for part in (cause.surface, cause.actor) if part)
-        why = f": {cause.reason}" if cause.reason else ""
-        head = f"{told(entry.at, now)}  {cause.verb}{f' through {through}' if through else ''}{why}"
+        through = " ".join(filter(None, (cause.surface, cause.actor)))
+        reason = f": {cause.reason}" if cause.reason else ""
+        head = f"{with_age(entry.at, now)}  {cause.verb}{f' through {through}' if through else ''}{reason}"
         click.echo("\n".join(wrapped(head)))
         for name, before in (entry.before or {}).items():
             after = (entry.after or {}).get(name)

@@ -1,4 +1,4 @@
-"""remember: text from the command line or stdin → a memory, embedded before the command ends."""
+"""remember, forget, restore: store a memory, hide memories, and bring them back."""
 
 import sys
 from collections.abc import Sequence
@@ -6,88 +6,121 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lore.doors.cli.completing import ids, projects
-from lore.doors.cli.document import plain, show_document
-from lore.doors.cli.flags import Flags, json_option
-from lore.doors.cli.ids import resolve, shortened
-from lore.doors.cli.naming import label
-from lore.doors.cli.opening import opened
+from lore.doors.cli.complete import complete_ids, complete_projects
+from lore.doors.cli.connect import open_lore
+from lore.doors.cli.group import Flags, command
+from lore.doors.cli.ids import label, resolve, resolve_all, shortened
 from lore.doors.cli.projects import key_of
-from lore.doors.cli.terminal import line, width
+from lore.doors.cli.render import line, note, plain, plural, show_document, width
 from lore.errors import Invalid
-from lore.model import Draft, Memory
+from lore.model import LORE_CALL, TURN, Draft, Filter
 
 if TYPE_CHECKING:
     from lore.engine import Lore
 
+TURNS = frozenset({TURN, LORE_CALL})
 
-@click.command()
+
+@command()
 @click.argument("text", nargs=-1, required=True)
-@click.option("--title", default="", help="What to call it.")
+@click.option("--title", default="", help="Its title.")
 @click.option("--type", default="", help="Such as fact, decision, preference, event.")
 @click.option("--kind", default="note", show_default=True, help="Such as note or fragment.")
-@click.option("--under", metavar="ID", shell_complete=ids(), help="Keep it below this memory.")
+@click.option("--under", metavar="ID", shell_complete=complete_ids(), help="Store it below this memory.")
 @click.option("--importance", type=float, default=0.5, show_default=True, help="From 0 to 1.")
 @click.option(
     "--project",
     metavar="NAME",
-    shell_complete=projects,
-    help="Of this project: its name, its key or a folder of it.",
+    shell_complete=complete_projects,
+    help="The project it belongs to: its name, its key or a folder in it.",
 )
-@click.option("--everywhere", is_flag=True, help="Of no project, to be found in all.")
-@json_option
-@click.pass_obj
-def remember(
-    flags: Flags,
-    /,
-    *,
-    text: Sequence[str],
-    under: str | None,
-    project: str | None,
-    everywhere: bool,
-    as_json: bool,
-    **more: Any,
-) -> None:
-    """Keep a memory.
+@click.option("--everywhere", is_flag=True, help="It belongs to no project and is found in all.")
+def remember(flags: Flags, /, *, text: Sequence[str], as_json: bool, **options: Any) -> None:
+    """Store a memory.
 
-    TEXT is what to keep; - reads it from standard input. In a repository it belongs to that, unless it is a
-    preference or says who somebody is.
+    TEXT is its content; - reads it from standard input. Inside a repository, the memory belongs to that
+    project, unless it is a preference or an identity.
     """
-    content = _from_stdin() if tuple(text) == ("-",) else " ".join(text)
-    with opened(flags, create=True) as lore:
+    content = _stdin() if tuple(text) == ("-",) else " ".join(text)
+    under, project, everywhere = (options.pop(name) for name in ("under", "project", "everywhere"))
+    with open_lore(flags, create=True) as lore:
         parent = None if under is None else resolve(lore, under, "--under")
-        belongs = _project(lore, project, everywhere)
-        memory = lore.remember(
-            Draft(
-                content=content,
-                parent=parent,
-                project=belongs,
-                once=True,
-                updates=True,
-                **more,
-            )
-        )
+        if project is not None and everywhere:
+            raise Invalid("give --project or --everywhere, not both")
+        key = key_of(lore, project) if project is not None else "" if everywhere else None
+        draft = Draft(content=content, parent=parent, project=key, once=True, updates=True, **options)
+        memory = lore.remember(draft)
         if as_json:
             show_document(plain(memory))
         else:
-            _show(lore, memory)
+            short = shortened(lore, [memory.id])[memory.id]
+            done = "Remembered before" if memory.access_count else "Remembered"
+            name = line(label(memory), width() - len(short) - 20)
+            click.echo(f"{done} {click.style(short, fg='yellow')}  {name}")
         lore.embed_batch()
 
 
-def _project(lore: "Lore", named: str | None, everywhere: bool) -> str | None:
-    """The key of the one that was named; None leaves it to where this is run."""
-    if named is not None and everywhere:
-        raise Invalid("--project and --everywhere cannot both be meant")
-    return key_of(lore, named) if named is not None else "" if everywhere else None
-
-
-def _from_stdin() -> str:
-    """Bytes that are not UTF-8 come as surrogates, which the engine refuses by name."""
+def _stdin() -> str:
+    """Standard input. Bytes that are not UTF-8 become surrogates, which the engine refuses."""
     return sys.stdin.buffer.read().decode("utf-8", "surrogateescape").rstrip("\n")
 
 
-def _show(lore: "Lore", memory: Memory) -> None:
-    short = shortened(lore, [memory.id])[memory.id]
-    called = line(label(memory), width() - len(short) - 20)
-    done = "Remembered before" if memory.access_count else "Remembered"
-    click.echo(f"{done} {click.style(short, fg='yellow')}  {called}")
+reason_option = click.option("--reason", default="", help="The reason, for the journal.")
+
+
+@command()
+@click.argument("ids", metavar="ID...", nargs=-1, required=True, shell_complete=complete_ids())
+@reason_option
+def forget(flags: Flags, ids: Sequence[str], reason: str, as_json: bool) -> None:
+    """Hide memories from all results.
+
+    With a session, its turns are hidden, and the memories derived from these turns alone. Nothing is erased:
+    `lore restore` brings them back.
+    """
+    with open_lore(flags) as lore:
+        wanted = resolve_all(lore, ids)
+        _show_change(lore, wanted, lore.forget(wanted, reason), FORGET, as_json)
+
+
+@command()
+@click.argument("ids", metavar="ID...", nargs=-1, required=True, shell_complete=complete_ids(forgotten=True))
+@reason_option
+def restore(flags: Flags, ids: Sequence[str], reason: str, as_json: bool) -> None:
+    """Bring forgotten memories back.
+
+    A session comes back with everything that was hidden with it.
+    """
+    with open_lore(flags) as lore:
+        wanted = resolve_all(lore, ids)
+        _show_change(lore, wanted, lore.restore(wanted, reason), RESTORE, as_json)
+
+
+FORGET = {"key": "forgotten", "done": "Forgot", "undo": "restore", "unchanged": "is already forgotten"}
+RESTORE = {"key": "restored", "done": "Restored", "undo": "forget", "unchanged": "is not forgotten"}
+
+
+def _show_change(
+    lore: "Lore", wanted: Sequence[str], changed: Sequence[str], words: dict[str, str], as_json: bool
+) -> None:
+    """wanted: the ids that were given. changed: those that were hidden or restored, with their turns."""
+    done = [id for id in changed if id in wanted]
+    along = [id for id in changed if id not in wanted]
+    unchanged = [id for id in wanted if id not in done]
+    if as_json:
+        show_document({words["key"]: done, "along": along, "unchanged": unchanged})
+        return
+    if done:
+        click.echo(f"{words['done']} {plural(len(done), 'memory', 'memories')}{_along(lore, along)}.")
+        note(f"Undo: lore {words['undo']} {' '.join(shortened(lore, done).values())}", whole=True)
+    for id in shortened(lore, unchanged).values():
+        note(f"{id} {words['unchanged']}.")
+
+
+def _along(lore: "Lore", ids: Sequence[str]) -> str:
+    """The memories that changed together with their session, in words."""
+    if not ids:
+        return ""
+    turns = lore.count(Filter(ids=tuple(ids), kinds=TURNS, superseded=True, forgotten=True))
+    others = len(ids) - turns
+    more = f" and {plural(others, 'memory', 'memories')} derived from them alone" if others else ""
+    return f", with {plural(turns, 'turn')}{more}"

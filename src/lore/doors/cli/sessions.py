@@ -1,90 +1,98 @@
-"""sessions: the conversations that were read, as a table."""
+"""sessions, session, staged: conversations as a table, one turn by turn, and those still to be digested."""
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from lore.doors.cli.completing import sources
-from lore.doors.cli.document import plain, show_document
-from lore.doors.cli.flags import Flags, json_option
-from lore.doors.cli.ids import shortened
-from lore.doors.cli.opening import opened
+from lore import lazy
+from lore.doors.cli.complete import complete_ids, complete_sources
+from lore.doors.cli.connect import open_lore
+from lore.doors.cli.group import Flags, command, limit_option
+from lore.doors.cli.ids import resolve, resolve_all, shortened
 from lore.doors.cli.projects import Scope, project_options, scope
-from lore.doors.cli.terminal import cell, columns, line, note, padded, width
-from lore.doors.cli.times import day, minute
-from lore.model import LORE_CALL, SESSION, TURN, Filter, Memory
+from lore.doors.cli.render import (
+    cell,
+    line,
+    note,
+    plain,
+    plural,
+    show_document,
+    show_rows,
+    show_table,
+    visible,
+    width,
+    wrapped,
+)
+from lore.doors.cli.times import day, minute, minute_after, with_age
+from lore.errors import Invalid
+from lore.health import Staged
+from lore.model import FULL_LENGTH, LORE_CALL, SESSION, TURN, Filter, Memory
 from lore.transcripts.project import name_of
 
 if TYPE_CHECKING:
     from lore.engine import Lore
 
-SESSIONS = frozenset({SESSION})
 TURNS = frozenset({TURN, LORE_CALL})
-CLIENT_WIDTH = 12
-PROJECT_WIDTH = 14
+TOOL = "tool"
+COLOURS = {"user": "green", "assistant": "cyan", "summary": "magenta"}
 SHOWN = 20
+"""Sessions that a list shows."""
 NARROW_TABLE = 72
-"""Fewer columns leave no room for a title beside the others."""
+"""With fewer columns, the project stands before the title and the time is a date."""
+CLIENT_WIDTH, PROJECT_WIDTH, TOOL_WIDTH = 12, 14, 40
+TOOL_LINES = 3
+"""Lines that are shown of a tool's turn."""
+INDENT = "  "
+BATCH = 20
+"""Turns whose whole texts are fetched at once: each may have megabytes."""
 
 
+# --- sessions
 class Conversation(NamedTuple):
-    """A session, how many turns it has, and when the last of them was (None: not looked up)."""
+    """A session, the number of its turns, and the time of the last one (None: not looked up)."""
 
     memory: Memory
     turns_count: int
     last_turn_at: float | None = None
 
-    @property
-    def document(self) -> dict[str, Any]:
-        name = name_of(self.memory.project)
-        turns = {"turns_count": self.turns_count, "last_turn_at": self.last_turn_at}
-        return {**plain(self.memory), "project_name": name, **plain(turns)}
 
-
-@click.command()
+@command()
+@limit_option(SHOWN)
 @click.option(
-    "-l",
-    "--limit",
-    metavar="N",
-    type=click.IntRange(min=1),
-    default=SHOWN,
-    show_default=True,
-    help="At most so many.",
+    "--source", metavar="NAME", shell_complete=complete_sources, help="Only this client, like codex."
 )
-@click.option("--source", metavar="NAME", shell_complete=sources, help="Only of this client, such as codex.")
 @project_options
-@json_option
-@click.pass_obj
-def sessions(
-    flags: Flags, limit: int, source: str | None, projects: Sequence[str], everywhere: bool, as_json: bool
-) -> None:
-    """List the conversations that were read, latest first.
+def sessions(flags: Flags, /, *, limit: int, source: str | None, as_json: bool, **where: Any) -> None:
+    """List recorded conversations, latest first.
 
-    The latest turn of each decides. In a repository these are its own, and those that belong to none.
+    They are ordered by their last turn. Inside a repository, this lists the conversations of that project
+    and those of no project.
     """
-    all_over = Filter(kinds=SESSIONS, sources=frozenset(() if source is None else (source,)))
-    with opened(flags) as lore:
-        within = scope(lore, projects, everywhere)
-        where = replace(all_over, projects=within.keys)
-        found = _conversations(lore, where, limit, Filter(kinds=TURNS))
-        count = lore.count(where)
+    all_projects = Filter(kinds=frozenset({SESSION}), sources=frozenset(() if source is None else (source,)))
+    with open_lore(flags) as lore:
+        within = scope(lore, **where)
+        covered = replace(all_projects, projects=within.keys)
+        found = _latest(lore, covered, limit)
+        count = lore.count(covered)
         if as_json:
-            listed = [one.document for one in found]
+            listed = [_document(one) for one in found]
             show_document({"projects": within.document, "count": count, "sessions": listed})
             return
-        show_conversations(lore, found)
+        _show_conversations(lore, found)
         if within.assumed:
-            note(within.told("lists", lore.count(all_over) - count))
+            note(within.description("lists", lore.count(all_projects) - count))
     if not found:
-        note(_nothing(source, within))
+        note(_nothing_found(source, within))
     elif count > limit:
         note(f"and {count - limit:,} more; --limit shows them")
 
 
-def _conversations(lore: "Lore", where: Filter, limit: int, turns: Filter) -> list[Conversation]:
-    """The sessions with the latest turns, each with how many of these turns it has."""
+def _latest(lore: "Lore", where: Filter, limit: int) -> list[Conversation]:
+    """The sessions with the latest turns."""
+    turns = Filter(kinds=TURNS)
     found = lore.select(where, limit, "newest below")
     counts = lore.count_below([memory.id for memory in found], turns)
     last = {memory.id: lore.select(replace(turns, under=memory.id), 1) for memory in found}
@@ -92,50 +100,222 @@ def _conversations(lore: "Lore", where: Filter, limit: int, turns: Filter) -> li
     return [Conversation(one, counts[one.id], times.get(one.id, one.created_at)) for one in found]
 
 
-def _nothing(source: str | None, within: Scope) -> str:
+def _document(one: Conversation) -> dict[str, Any]:
+    turns = {"turns_count": one.turns_count, "last_turn_at": one.last_turn_at}
+    return {**plain(one.memory), "project_name": name_of(one.memory.project), **turns}
+
+
+def _nothing_found(source: str | None, within: Scope) -> str:
     if within.keys:
-        return "No conversation of it was read yet."
+        return "No conversation of this project was read yet."
     if source is None:
         return "No conversation was read yet; `lore ingest` reads those of all known clients."
     return f"No conversation of {source!r} was read yet; `lore ingest --source {source}` reads them."
 
 
-def show_conversations(
-    lore: "Lore", found: Sequence[Conversation], below: Mapping[str, str] | None = None
-) -> None:
-    """One line each; columns as wide as their widest, within reason. below: what else to say of them.
-
-    On a narrow terminal the title stands below the other columns, behind its project.
-    """
+def _show_conversations(lore: "Lore", found: Sequence[Conversation], below: Sequence[str] = ()) -> None:
+    """One row each. below: a line after each row."""
     if not found:
         return
     narrow = width() < NARROW_TABLE
     short = shortened(lore, [one.memory.id for one in found])
-    rows = [_cells(one, short[one.memory.id], narrow) for one in found]
-    head = ("ID", "When", "Client", "Turns") if narrow else ("ID", "When", "Client", "Project", "Turns")
-    widths = [max(map(columns, column)) for column in zip(head, *rows, strict=True)]
-    room = width() - sum(widths) - 2 * len(widths)
-    click.secho(_laid(head, widths) + ("" if narrow else "  Title"), dim=True)
-    for row, one in zip(rows, found, strict=True):
-        start = click.style(row[0], fg="yellow") + _laid(row, widths)[len(row[0]) :]
-        click.echo(start if narrow else f"{start}  {line(one.memory.title, room)}")
-        if narrow:
-            project = f"{name_of(one.memory.project)}: " if one.memory.project else ""
-            click.echo(f"  {line(project + one.memory.title, width() - 2)}")
-        if told := (below or {}).get(one.memory.id):
-            click.echo(told)
+    rows = []
+    for memory, turns, last_turn_at in found:
+        when = (day if narrow else minute)(last_turn_at or memory.created_at)
+        project = name_of(memory.project)
+        start = [short[memory.id], when, cell(memory.source, CLIENT_WIDTH)]
+        middle = [] if narrow else [cell(project, PROJECT_WIDTH)]
+        title = f"{project}: {memory.title}" if narrow and project else memory.title
+        rows.append([*start, *middle, f"{turns:,}", title])
+    head = ["ID", "When", "Client", *([] if narrow else ["Project"]), "Turns", "Title"]
+    show_table(head, rows, numbers=["Turns"], below=below)
 
 
-def _cells(one: Conversation, id: str, narrow: bool) -> tuple[str, ...]:
-    """Id, when, client, project unless narrow, number of turns."""
-    memory = one.memory
-    when = (day if narrow else minute)(one.last_turn_at or memory.created_at)
-    project = () if narrow else (cell(name_of(memory.project), PROJECT_WIDTH),)
-    return (id, when, cell(memory.source, CLIENT_WIDTH), *project, f"{one.turns_count:,}")
+# --- session
+@command()
+@click.argument("id", shell_complete=complete_ids(kinds=(SESSION,)))
+@click.option("--full", is_flag=True, help="Show every turn whole, also the input and output of tools.")
+def session(flags: Flags, id: str, full: bool, as_json: bool) -> None:
+    """Show one conversation, turn by turn.
+
+    `lore sessions` lists them. This does not count as use.
+    """
+    with open_lore(flags) as lore:
+        conversation = _find_session(lore, id)
+        turns = lore.select(Filter(kinds=TURNS, under=conversation.id), sys.maxsize)[::-1]
+        full_texts = _full_texts(lore, turns) if full else {}
+        now = lore.clock()
+    if as_json:
+        listed = [plain(turn) | ({"full_text": full_texts.get(turn.id)} if full else {}) for turn in turns]
+        project = {"project_name": name_of(conversation.project)}
+        show_document(plain(conversation) | project | {"turns": listed})
+        return
+    click.secho("\n".join(wrapped(conversation.title)), bold=True)
+    show_rows(
+        {
+            "id": conversation.id,
+            "client": conversation.source,
+            "project": name_of(conversation.project),
+            "folder": str(conversation.metadata.get("folder", "")),
+            "branch": str(conversation.metadata.get("branch", "")),
+            "when": with_age(conversation.created_at, now),
+            "turns": f"{len(turns):,}",
+        }
+    )
+    if _show_turns(turns, full, full_texts):
+        note("Long turns are cut; --full shows every turn whole.")
 
 
-def _laid(cells: Sequence[str], widths: Sequence[int]) -> str:
-    """In columns; the last one holds numbers."""
-    *texts, number = cells
-    laid = [padded(text, room) for text, room in zip(texts, widths, strict=False)]
-    return "  ".join([*laid, number.rjust(widths[-1])])
+def _full_texts(lore: "Lore", turns: Sequence[Memory]) -> dict[str, str]:
+    """id -> whole text, for the turns that are excerpts."""
+    ids = [turn.id for turn in turns if FULL_LENGTH in turn.metadata]
+    batches = (ids[start : start + BATCH] for start in range(0, len(ids), BATCH))
+    return {id: text for batch in batches for id, text in lore.full_texts(batch).items()}
+
+
+def _find_session(lore: "Lore", part: str) -> Memory:
+    """The session whose id begins or ends with `part`."""
+    reading = lore.read(resolve(lore, part), use=False)
+    memory = reading.memory
+    if memory.kind == SESSION:
+        return memory
+    hint = "`lore sessions` lists sessions, and `lore read` shows any memory"
+    if reading.parent and memory.kind in TURNS:
+        hint = f"its session is {reading.parent}"
+    raise Invalid(f"{memory.id} is a {memory.kind}, not a session; {hint}")
+
+
+def _show_turns(turns: Sequence[Memory], full: bool, full_texts: Mapping[str, str]) -> bool:
+    """Print the turns; returns whether any of them was cut."""
+    any_cut = False
+    for turn, before in zip(turns, (None, *turns), strict=False):
+        lines, cut = _turn_lines(turn, full, full_texts.get(turn.id, turn.content))
+        any_cut = any_cut or cut
+        click.echo(f"\n{_turn_head(turn, before)}")
+        for text in lines:
+            click.echo(INDENT + click.style(text, dim=True) if turn.type == TOOL else INDENT + text)
+    return any_cut
+
+
+def _turn_head(turn: Memory, before: Memory | None) -> str:
+    """Speaker or tool, time, agent, and whether it failed."""
+    at, metadata = turn.created_at, turn.metadata
+    when = minute(at) if before is None else minute_after(at, before.created_at)
+    agent = f"agent {metadata['agent']}" if metadata.get("agent") else ""
+    facts = ", ".join(filter(None, (when, agent, "failed" if metadata.get("failed") else "")))
+    colour = COLOURS.get(turn.type)
+    name = cell(str(metadata.get("tool") or turn.type) if turn.type == TOOL else turn.type, TOOL_WIDTH)
+    speaker = click.style(name, fg=colour, bold=True) if colour else click.style(name, dim=True)
+    return f"{speaker}  {click.style(visible(facts), dim=True)}"
+
+
+def _turn_lines(turn: Memory, full: bool, text: str) -> tuple[list[str], bool]:
+    """The text in lines, and whether it is cut: of a tool only the first lines, unless `full`."""
+    excerpt = not full and FULL_LENGTH in turn.metadata
+    if full or turn.type != TOOL:
+        return wrapped(text, len(INDENT)), excerpt
+    whole = [" ".join(text.split()) for text in turn.content.split("\n")]
+    shown = [line(text, width() - len(INDENT)) for text in whole[:TOOL_LINES]]
+    rest = len(whole) - TOOL_LINES
+    more = [f"… {plural(rest, 'more line')}"] if rest > 0 else []
+    shorter = any(len(a) < len(b) for a, b in zip(shown, whole, strict=False))
+    return [*shown, *more], excerpt or rest > 0 or shorter
+
+
+# --- staged
+@command()
+@click.argument("ids", metavar="[ID]...", nargs=-1, shell_complete=complete_ids(kinds=(SESSION,)))
+@click.option("--retry", is_flag=True, help="Retry conversations that could not be digested: these, or all.")
+@project_options
+def staged(flags: Flags, /, *, ids: Sequence[str], retry: bool, as_json: bool, **where: Any) -> None:
+    """Show which conversations still wait to be digested.
+
+    If digesting a conversation fails, Lore retries it a few times. After that it waits for --retry.
+    """
+    if ids and not retry:
+        raise Invalid("an ID is for --retry; without it, all waiting conversations are listed")
+    with open_lore(flags) as lore:
+        within = scope(lore, **where, assume=not ids)
+        waiting = lore.staged()
+        if retry:
+            _retry(lore, ids, _within(lore, waiting, within), as_json)
+        else:
+            _show_staged(lore, waiting, within, as_json)
+
+
+def _show_staged(lore: "Lore", waiting: Sequence[Staged], within: Scope, as_json: bool) -> None:
+    found = _within(lore, waiting, within)
+    count = sum(one.turns for one in found)
+    if as_json:
+        listed = [_staged_document(one) for one in found]
+        show_document({"projects": within.document, "staged_turns": count, "sessions": listed})
+        return
+    if count:
+        wait = "waits" if count == 1 else "wait"
+        click.echo(f"{plural(count, 'turn')} of {plural(len(found), 'session')} {wait} to be digested.")
+    shown, now = found[:SHOWN], lore.clock()
+    failures = [_failure(one, now) if one.attempts else "" for one in shown]
+    _show_conversations(lore, [Conversation(one.session, one.turns) for one in shown], failures)
+    if within.assumed:
+        note(within.description("counts", sum(one.turns for one in waiting) - count))
+    if not count:
+        note("Nothing waits to be digested; `lore ingest` reads conversations.")
+    if (more := len(found) - SHOWN) > 0:
+        note(f"and {plural(more, 'more session')}; --json lists all")
+    if any(_given_up(one) for one in found):
+        note("`lore staged --retry [ID]...` retries conversations that were given up.")
+
+
+def _within(lore: "Lore", waiting: Sequence[Staged], within: Scope) -> list[Staged]:
+    """The sessions with turns in these projects, latest first; one session may have turns in several."""
+    latest = sorted(waiting, key=lambda one: (-one.session.created_at, one.session.id))
+    if not within.keys:
+        return latest
+    there = Filter(kinds=TURNS, projects=within.keys)
+    counts = lore.count_below([one.session.id for one in latest], there)
+    found = [replace(one, turns=min(one.turns, counts[one.session.id])) for one in latest]
+    return [one for one in found if one.turns]
+
+
+def _retry(lore: "Lore", ids: Sequence[str], waiting: Sequence[Staged], as_json: bool) -> None:
+    failed = [one.session.id for one in waiting if one.attempts]
+    wanted = resolve_all(lore, ids) if ids else failed
+    retried = lore.retry(wanted)
+    not_failed = [id for id in wanted if id not in retried]
+    if as_json:
+        show_document({"retried": retried, "not_failed": not_failed})
+        return
+    if retried:
+        click.echo(f"{plural(len(retried), 'conversation')} will be tried again.")
+    elif not not_failed:
+        note("No conversation has failed.")
+    for id in shortened(lore, not_failed).values():
+        note(f"{id} has not failed")
+
+
+def _failure(one: Staged, now: float) -> str:
+    """The number of tries, the time of the next one, and the last error."""
+    if _given_up(one):
+        head = click.style(f"given up after {plural(one.attempts, 'try', 'tries')}:", fg="red")
+    else:
+        again = minute_after(one.retry_at, now) if one.retry_at else "soon"
+        tries = f"tried {one.attempts} of {lazy.consolidation_backlog.ATTEMPTS} times"
+        head = click.style(f"{tries}, again after {again}:", fg="yellow")
+    room = width() - len(INDENT) - len(click.unstyle(head)) - 1
+    return f"{INDENT}{head} {line(one.trouble, room)}"
+
+
+def _given_up(one: Staged) -> bool:
+    return one.attempts > 0 and one.attempts >= lazy.consolidation_backlog.ATTEMPTS
+
+
+def _staged_document(one: Staged) -> dict[str, Any]:
+    fields = {name: getattr(one.session, name) for name in ("id", "title", "source", "project")}
+    return fields | {
+        "project_name": name_of(one.session.project),
+        "staged_turns": one.turns,
+        "attempts": one.attempts,
+        "trouble": one.trouble,
+        "retry_at": one.retry_at or None,
+        "given_up": _given_up(one),
+    }

@@ -1,106 +1,127 @@
-"""status: what is there and where, on one screen."""
+"""status: what is stored where, on one screen; and words for consolidations and language models."""
 
 from collections.abc import Mapping
 from dataclasses import replace
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from lore.doors.cli.document import plain, show_document
-from lore.doors.cli.flags import Flags, json_option
-from lore.doors.cli.opening import missing_store, opened
-from lore.doors.cli.placing import endpoint_of
-from lore.doors.cli.report_text import amount, models_named, took
-from lore.doors.cli.terminal import BEGIN, note, plural, show_rows, visible, warn
-from lore.doors.cli.times import embedding_left, told
+from lore import lazy
+from lore.doors.cli.connect import endpoint_of, missing_store, open_lore
+from lore.doors.cli.group import Flags, command
+from lore.doors.cli.render import BEGIN, note, plain, plural, show_document, show_rows, size_text, warn
+from lore.doors.cli.times import embedding_left, stopwatch, with_age
 from lore.doors.daemon_status import query_status, read_status
-from lore.doors.verbs import Remote
+from lore.doors.rpc import Remote
 from lore.health import Status
 
 if TYPE_CHECKING:
     from lore.engine import Lore
 
-UNITS = ("bytes", "KB", "MB", "GB", "TB")
+WORDS = {  # counter of a consolidation -> words for one, words for several
+    "sessions_digested": ("conversation digested", "conversations digested"),
+    "fragments_extracted": ("memory extracted", "memories extracted"),
+    "contradictions_resolved": ("outdated memory replaced", "outdated memories replaced"),
+    "relevance_updated": ("memory weighed", "memories weighed"),
+    "twins_merged": ("duplicate merged", "duplicates merged"),
+    "roots_merged": ("tree merged into another", "trees merged into others"),
+    "links_created": ("link created", "links created"),
+    "roots_resummarized": ("overview written", "overviews written"),
+    "reflections_generated": ("insight gained", "insights gained"),
+    "edges_pruned": ("faded link ended", "faded links ended"),
+    "fragments_pruned": ("faded memory forgotten", "faded memories forgotten"),
+}
+ROUTINE = frozenset({"relevance_updated"})
+"""Counters of work that changes nothing."""
+NOTHING = "nothing to do"
+RULES = "none: works by rules; [llm] backend in config.toml chooses one"
+COUNTS = ("memories", "roots", "links", "forgotten", "superseded", "kinds")
+"""The counts in JSON; those of embeddings stand beside them, those of projects have their own command."""
 
 
-@click.command()
-@json_option
-@click.pass_obj
+@command()
 def status(flags: Flags, as_json: bool) -> None:
-    """Say where the data is and how much there is."""
-    with opened(flags) as lore:
-        seen = lore.status()
+    """Show where the data is and how much there is."""
+    with open_lore(flags) as lore:
+        report = lore.status()
         now = lore.clock()
         models = _language_models(lore, flags)
-        if not isinstance(lore, Remote) and (unmade := missing_store(flags)):
-            model = import_module("lore.embed").open_embedder(unmade.embedding_model).model
-            seen = replace(seen, location=str(unmade.database), size_bytes=0, model=model)
+        if not isinstance(lore, Remote) and (config := missing_store(flags)):
+            model = lazy.embed.open_embedder(config.embedding_model).model
+            report = replace(report, location=str(config.database), size_bytes=0, model=model)
     daemon = read_status(endpoint_of(flags))
     if as_json:
-        show_document(plain(seen) | {"language_model": models, "daemon": daemon})
+        document = plain(report)
+        document["counts"] = {name: document["counts"][name] for name in COUNTS}
+        show_document(document | {"language_model": models, "daemon": daemon})
         return
-    click.secho(f"Lore {seen.version}", bold=True)
-    model = {"language model": visible(models_named(models))}
-    show_rows(_rows(seen, now) | model | {"daemon": _presence(daemon)})
-    warn(seen.warnings)
-    if not seen.counts.memories:
+    click.secho(f"Lore {report.version}", bold=True)
+    show_rows(_rows(report, now) | {"language model": models_text(models), "daemon": _daemon_text(daemon)})
+    warn(report.warnings)
+    if not report.counts.memories:
         note(BEGIN)
 
 
 def _language_models(lore: "Lore", flags: Flags) -> Mapping[str, str] | None:
-    """Of the daemon, if it is the one who answers: then it is the one who consolidates."""
+    """Those of the daemon if it answers, because then it is the daemon that consolidates."""
     if isinstance(lore, Remote):
-        told: Mapping[str, str] | None = query_status(endpoint_of(flags)).get("language_model")
-        return told
-    ours: Mapping[str, str] | None = import_module("lore.doors.consolidation_run").language_models(lore)
-    return ours
+        models: Mapping[str, str] | None = query_status(endpoint_of(flags)).get("language_model")
+        return models
+    return lazy.consolidation_run.language_models(lore)
 
 
-def _rows(seen: Status, now: float) -> dict[str, str]:
-    counts = seen.counts
+def _rows(report: Status, now: float) -> dict[str, str]:
+    counts = report.counts
     kinds = ", ".join(f"{count:,} {kind}" for kind, count in counts.kinds.items())
-    waiting = f", {seen.pending:,} waiting" if seen.pending else ""
-    size = size_of(seen.size_bytes) if seen.size_bytes else "does not exist yet"
+    pending = f", {report.pending:,} waiting" if report.pending else ""
+    size = size_text(report.size_bytes) if report.size_bytes else "does not exist yet"
     return {
-        "store": visible(f"{seen.location} ({size})"),
-        "namespace": visible(seen.namespace),
-        "memories": visible(f"{counts.memories:,}{f' ({kinds})' if kinds else ''}"),
+        "store": f"{report.location} ({size})",
+        "namespace": report.namespace,
+        "memories": f"{counts.memories:,}{f' ({kinds})' if kinds else ''}",
         "trees": f"{counts.roots:,}",
         "links": f"{counts.links:,}",
         "hidden": f"{counts.forgotten:,} forgotten, {counts.superseded:,} superseded",
-        "meaning": f"{plural(seen.embedded, 'memory', 'memories')} embedded{waiting} ({seen.model})",
-        "trouble": visible(seen.trouble),
-        "last write": told(seen.last_write_at, now) if seen.last_write_at is not None else "never",
-        "to digest": plural(seen.staged_turns, "turn") if seen.staged_turns else "nothing",
-        **_run(seen.last_run, now),
+        "embeddings": f"{plural(report.embedded, 'memory', 'memories')} embedded{pending} ({report.model})",
+        "trouble": report.error,
+        "last write": with_age(report.last_write_at, now) if report.last_write_at is not None else "never",
+        "to digest": plural(report.staged_turns, "turn") if report.staged_turns else "nothing",
+        **_consolidation_rows(report.last_run, now),
     }
 
 
-def _run(run: Mapping[str, Any] | None, now: float) -> dict[str, str]:
-    """When Lore last consolidated, how long that took, and what came of it."""
+def _consolidation_rows(run: Mapping[str, Any] | None, now: float) -> dict[str, str]:
+    """The time, duration and results of the last consolidation."""
     if run is None:
         return {"consolidated": "never"}
-    when = f"{told(run['began_at'], now)}, in {took(run['seconds'])}"
-    fallback = visible(run.get("fallback", ""))
     return {
-        "consolidated": when,
-        "which brought": amount(run["counts"], routine=False),
-        "by rules, because": fallback,
+        "consolidated": f"{with_age(run['began_at'], now)}, in {stopwatch(run['seconds'])}",
+        "results": counts_text(run["counts"], routine=False),
+        "by rules, because": run.get("fallback", ""),
     }
 
 
-def _presence(daemon: Mapping[str, Any]) -> str:
+def _daemon_text(daemon: Mapping[str, Any]) -> str:
     if not daemon["running"]:
         return "not running"
-    return f"running (PID: {daemon['pid']}, {daemon['state']}{embedding_left(daemon['embedding'])})"
+    left = embedding_left(daemon["embedding"])
+    return f"running (PID: {daemon['pid']}, {daemon['state']}{f': {left}' if left else ''})"
 
 
-def size_of(size_bytes: int) -> str:
-    """A number of bytes for people, in the largest unit that fits."""
-    size = float(size_bytes)
-    for unit in UNITS:
-        if size < 1000 or unit == UNITS[-1]:
-            break
-        size /= 1000
-    return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:.1f} {unit}"
+def counts_text(counts: Mapping[str, int], routine: bool = True) -> str:
+    """The counters of a consolidation in words. routine: include work that changed nothing."""
+    ordered = sorted(counts, key=[*WORDS, *counts].index)
+    shown = [name for name in ordered if counts[name] and (routine or name not in ROUTINE)]
+    words = {name: WORDS.get(name, (name.replace("_", " "),) * 2) for name in shown}
+    return ", ".join(plural(counts[name], *words[name]) for name in shown) or NOTHING
+
+
+def models_text(models: Mapping[str, str] | None) -> str:
+    """The names of the language models, each once, and the address that gets the prompts."""
+    if not models:
+        return RULES
+    if "trouble" in models:
+        return f"cannot be asked: {models['trouble']}"
+    names = dict.fromkeys(name for role, name in models.items() if role != "address")
+    address = f" ({models['address']})" if "address" in models else ""  # daemons of older versions name none
+    return ", ".join(names) + address

@@ -1,31 +1,40 @@
-"""Plan: what a phase of consolidation would change. A dry run shows it; each step is all or nothing."""
+"""Plan: the changes that a phase proposes. A dry run shows them; `apply` writes each step as a whole."""
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias, cast
 
 from lore.config import ConsolidationSettings
+from lore.engine.context import Context
 from lore.engine.embeddings import Embeddings
 from lore.engine.entity_view import OBSERVATION, refresh_entity_text
 from lore.engine.forget import hide
 from lore.engine.link import end_link, new_link
-from lore.llm.base import LanguageModel
-from lore.model import Cause, Link, LinkKind, Memory, Tie
-from lore.store import Reader, Store, Writer
+from lore.llm.base import LanguageModel, NoAnswer
+from lore.model import Link, Memory, Tie
+from lore.store import Reader, Writer
+from lore.store.records import PhaseMark, Record, key_of
+from lore.store.values import parents_of
 from lore.vectors import Vector
 
 VERB = "consolidate"
-STEPS_AT_ONCE = 50
-"""How many steps share a transaction."""
-BREATH_SECONDS = 0.02
-"""Between two transactions, so that others who wait to write come in between."""
+STEPS_PER_TRANSACTION = 50
+PAUSE_SECONDS = 0.02
+"""Pause between two transactions, so that other writers get their turn."""
+
+Progress: TypeAlias = Callable[[str, int, int], None]
+"""Called with the running phase, the number of items done, and the number of all items."""
+
+
+def no_progress(phase: str, done: int, total: int) -> None:
+    """For callers that show no progress."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """A memory as it was looked at, and as it shall be."""
+    """A memory as the phase read it, and its new state."""
 
     before: Memory
     after: Memory
@@ -33,187 +42,184 @@ class Change:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """Changes that only make sense together. told: what happens, for a person; counted: under which name."""
+    """Changes that are written together or not at all.
 
-    told: str
-    counted: Mapping[str, int] = field(default_factory=dict)
-    new: tuple[Memory, ...] = ()
-    changed: tuple[Change, ...] = ()
-    linked: tuple[Link, ...] = ()
-    ended: tuple[Link, ...] = ()
-    hidden: tuple[Memory, ...] = ()
+    description: for a person; empty for steps that need no mention. counts: what the step adds to the report.
+    """
+
+    description: str = ""
+    counts: Mapping[str, int] = field(default_factory=dict)
+    new_memories: tuple[Memory, ...] = ()
+    changes: tuple[Change, ...] = ()
+    new_links: tuple[Link, ...] = ()
+    ended_links: tuple[Link, ...] = ()
+    forgotten: tuple[Memory, ...] = ()
     vectors: Mapping[str, Vector] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """The steps of a phase, and what it notes for its next run.
+    """The steps of a phase, and its records for the next run.
 
-    expected: what it found noted; if that has changed since, somebody else has done the same work. remarks:
-    what it could not do, and why.
+    expected: records that the phase read; if one of them has changed, another process has done the same work.
+    A record without values stands for none. removed: records that go. more_counts: counts that belong to no
+    single step. error: why the language model gave no answer. remarks: what else could not be done, and why.
     """
 
-    phase: str
     steps: tuple[Step, ...] = ()
-    expected: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    noted: Mapping[str, Mapping[str, Any] | None] = field(default_factory=dict)
-    counted: Mapping[str, int] = field(default_factory=dict)
+    expected: tuple[Record, ...] = ()
+    records: tuple[Record, ...] = ()
+    removed: tuple[Record, ...] = ()
+    more_counts: Mapping[str, int] = field(default_factory=dict)
+    error: NoAnswer | None = None
     remarks: tuple[str, ...] = ()
 
     @property
     def counts(self) -> dict[str, int]:
-        """What it amounts to, by name."""
-        total = Counter(self.counted)
-        for step in self.steps:
-            total.update(step.counted)
-        return dict(total)
+        """The totals by name; none is 0."""
+        return dict(sum((Counter(step.counts) for step in self.steps), Counter(self.more_counts)))
 
 
 @dataclass(frozen=True, kw_only=True)
 class View:
-    """All that a phase may look at.
+    """Everything that a phase may read.
 
-    marks: what was noted of the phases when the run began. model: the language model, if there is one.
-    fallback: the reason why the rules take the place of a language model that was chosen; mostly empty.
+    marks: the marks of all phases when the run began. model: the language model, if there is one. fallback:
+    the reason why rules replace a configured language model; empty if they do not.
     """
 
     reader: Reader
-    sense: Embeddings
+    embeddings: Embeddings
     namespace: str
     now: float
     settings: ConsolidationSettings
-    marks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    marks: Mapping[str, PhaseMark] = field(default_factory=dict)
     model: LanguageModel | None = None
     fallback: str = ""
-    told: Callable[[str, int, int], None] = lambda what, done, total: None
+    progress: Progress = no_progress
 
-    def link(
-        self, source: str, target: str, kind: LinkKind, *, type: str = "", weight: float = 1.0, why: str = ""
-    ) -> Link:
-        """A new link, made by consolidation."""
-        tie = Tie(source=source, target=target, kind=kind, type=type, weight=weight, reason=why)
+    def link(self, tie: Tie) -> Link:
+        """A new link, created by consolidation."""
         return new_link(tie, VERB, self.now)
 
-    def superseded(self, old: Memory, by: str) -> Change:
-        """The older of two gives way; it stays stored, linked and readable."""
-        return Change(
-            before=old, after=replace(old, superseded_by=by, superseded_at=self.now, updated_at=self.now)
-        )
+    def branch(self, parent: str, child: str) -> Link:
+        """A new link that puts `child` below `parent`."""
+        return self.link(Tie(source=parent, target=child, kind="hierarchical"))
 
-    def ended(self, links: Iterable[Link]) -> tuple[Link, ...]:
+    def supersede(self, old: Memory, new: str, reason: str) -> tuple[Change, Link]:
+        """Hide `old` behind the memory with the id `new`; it stays stored, linked and readable."""
+        after = replace(old, superseded_by=new, superseded_at=self.now, updated_at=self.now)
+        tie = Tie(source=new, target=old.id, kind="supersedes", reason=reason)
+        return Change(before=old, after=after), self.link(tie)
+
+    def end(self, links: Iterable[Link]) -> tuple[Link, ...]:
+        """The same links, no longer active."""
         return tuple(end_link(link, self.now) for link in links)
 
 
 class _Overtaken(Exception):
-    """Somebody else has done the same work meanwhile."""
+    """Another process has done the same work since this one read the store."""
 
 
-def apply(plan: Plan, *, store: Store, model: str, namespace: str, cause: Cause, now: float) -> Plan:
-    """What was really done of a plan, some steps a transaction: others who write do not wait for all of it.
+def apply(plan: Plan, context: Context, *, model: str) -> Plan:
+    """Write a plan, some steps per transaction; returns what was really done.
 
-    What is noted comes last, so that after an end halfway the next run looks again. A plan that expects
-    something is one transaction, however long.
+    Other writers wait for one transaction at most. Records come last, so that after a crash the next run
+    looks again. A plan that expects records is one transaction, however long. model: of the vectors.
     """
+    size = max(1, len(plan.steps)) if plan.expected else STEPS_PER_TRANSACTION
+    starts = range(0, max(1, len(plan.steps)), size)
     done: list[Step] = []
     complete = True
-    for part in _parts(plan):
-        if done:
-            time.sleep(BREATH_SECONDS)
-        kept = _applied(
-            part if complete else replace(part, noted={}),
-            store=store,
-            model=model,
-            namespace=namespace,
-            cause=cause,
-            now=now,
-        )
-        complete = complete and len(kept.steps) == len(part.steps)
-        done += kept.steps
-    return replace(kept, steps=tuple(done))
-
-
-def _parts(plan: Plan) -> Iterator[Plan]:
-    """At least one; what is to be noted is in the last."""
-    if plan.expected or len(plan.steps) <= STEPS_AT_ONCE:
-        yield plan
-        return
-    starts = range(0, len(plan.steps), STEPS_AT_ONCE)
     for start in starts:
-        noted = plan.noted if start == starts[-1] else {}
-        yield replace(plan, steps=plan.steps[start : start + STEPS_AT_ONCE], noted=noted)
+        if done:
+            time.sleep(PAUSE_SECONDS)
+        part = replace(plan, steps=plan.steps[start : start + size])
+        if not complete or start != starts[-1]:
+            part = replace(part, records=(), removed=())
+        written = _apply_part(part, context, model)
+        complete = complete and len(written.steps) == len(part.steps)
+        done += written.steps
+    return replace(written, steps=tuple(done))
 
 
-def _applied(plan: Plan, *, store: Store, model: str, namespace: str, cause: Cause, now: float) -> Plan:
-    """A plan in one transaction; what was really done.
+def _apply_part(plan: Plan, context: Context, model: str) -> Plan:
+    """Write a plan in one transaction; returns what was really done.
 
-    A step that somebody has overtaken meanwhile is left out; then nothing is noted, so that the next run
-    looks again. A plan that expects something is done as a whole or not at all.
+    A step is skipped if another process changed its inputs meanwhile; then no record is kept, so that the
+    next run looks again. A plan that expects records is written as a whole or not at all.
     """
     try:
-        with store.transaction(namespace, cause, now) as writer:
-            if any(writer.noted(name).get(name, {}) != value for name, value in plan.expected.items()):
+        with context.transaction() as writer:
+            if any(_stored(record, writer) != record for record in plan.expected):
                 raise _Overtaken
             done = []
             for step in plan.steps:
-                if _still_true(step, writer):
-                    _take(step, writer, model, cause, now)
+                if _is_current(step, writer):
+                    _write(step, writer, model)
                     done.append(step)
             if len(done) < len(plan.steps) and plan.expected:
                 raise _Overtaken
             if len(done) == len(plan.steps):
-                for name, value in plan.noted.items():
-                    writer.note(name, value)
+                writer.put_records(plan.records, plan.removed)
     except _Overtaken:
-        return replace(plan, steps=(), counted={})
+        return replace(plan, steps=(), more_counts={})
     return replace(plan, steps=tuple(done))
 
 
-def _still_true(step: Step, writer: Writer) -> bool:
-    """Whether all is as it was when it was looked at, and nobody has made the same links or other ones."""
-    looked_at = {memory.id: memory for memory in (*(one.before for one in step.changed), *step.hidden)}
-    fresh = {memory.id for memory in step.new}
-    ends = {end for link in step.linked for end in (link.source, link.target)} - fresh
-    there = writer.get(looked_at.keys() | ends)
-    links = writer.get_links([link.id for link in step.ended]) if step.ended else {}
+def _stored(record: Record, reader: Reader) -> Record:
+    """The record of this key as it stands now; without values if there is none."""
+    key, kind = key_of(record), cast(Any, type(record))
+    stored: list[Record] = reader.records(kind, **key)
+    return stored[0] if stored else cast(Record, kind(**key))
+
+
+def _is_current(step: Step, writer: Writer) -> bool:
+    """Whether every input of the step is as the phase read it, and its links are still possible."""
+    before = {memory.id: memory for memory in (*(change.before for change in step.changes), *step.forgotten)}
+    new = {memory.id for memory in step.new_memories}
+    ends = {end for link in step.new_links for end in (link.source, link.target)} - new
+    stored = writer.get(before.keys() | ends)
+    ended = writer.links(ids=[link.id for link in step.ended_links], ended=True) if step.ended_links else []
+    links = {link.id: link for link in ended}
     return (
-        ends | looked_at.keys() <= there.keys()
-        and all(_as_known(there[id], known) for id, known in looked_at.items())
-        and all(there[memory.id].access_count == memory.access_count for memory in step.hidden)
-        and all(link.id in links and links[link.id].active for link in step.ended)
-        and all(_has_room(link, step, writer) for link in step.linked if link.target not in fresh)
+        ends | before.keys() <= stored.keys()
+        and all(
+            (stored[id].updated_at, stored[id].superseded_by) == (memory.updated_at, memory.superseded_by)
+            for id, memory in before.items()
+        )
+        and all(stored[memory.id].access_count == memory.access_count for memory in step.forgotten)
+        and all(link.id in links and links[link.id].active for link in step.ended_links)
+        and all(_is_possible(link, step, writer) for link in step.new_links if link.target not in new)
     )
 
 
-def _as_known(there: Memory, known: Memory) -> bool:
-    return (there.updated_at, there.superseded_by) == (known.updated_at, known.superseded_by)
-
-
-def _has_room(link: Link, step: Step, writer: Writer) -> bool:
-    """No other parent, no circle; and of two that are alike nobody has said so meanwhile."""
+def _is_possible(link: Link, step: Step, writer: Writer) -> bool:
+    """Whether the target has no other parent, no circle arises, and the two are not associated already."""
     if link.kind == "hierarchical":
-        ending = {ended.id for ended in step.ended}
+        ending = {ended.id for ended in step.ended_links}
         above = [
             one.id
-            for one in writer.all_links(link.target)
+            for one in writer.links([link.target], ended=True)
             if one.active and one.kind == "hierarchical" and one.target == link.target
         ]
         return set(above) <= ending and link.target not in writer.ancestors([link.source]).get(
             link.source, []
         )
-    if link.kind == "associative" and not step.new and not step.changed:
-        return all(one.other(link.source) != link.target for one in writer.all_links(link.source))
+    if link.kind == "associative" and not step.new_memories and not step.changes:
+        return all(one.other(link.source) != link.target for one in writer.links([link.source], ended=True))
     return True
 
 
-def _take(step: Step, writer: Writer, model: str, cause: Cause, now: float) -> None:
-    observed = [change.before.id for change in step.changed if change.before.kind == OBSERVATION]
-    homes = writer.parents(observed) if observed else {}
-    writer.put([*step.new, *(change.after for change in step.changed)])
-    writer.put_links(step.ended)
-    writer.put_links(step.linked)
-    for memory in step.hidden:
-        hide(memory, step.told or cause.reason, writer, now)
+def _write(step: Step, writer: Writer, model: str) -> None:
+    observations = [change.before.id for change in step.changes if change.before.kind == OBSERVATION]
+    entities = parents_of(writer.ancestors(observations)) if observations else {}
+    writer.put([*step.new_memories, *(change.after for change in step.changes)])
+    writer.put_links(step.ended_links)
+    writer.put_links(step.new_links)
+    for memory in step.forgotten:
+        hide(memory, step.description or writer.cause.reason, writer)
     if step.vectors:
         writer.put_vectors(model, step.vectors)
-    if homes:
-        refresh_entity_text(homes.values(), writer=writer, now=now)
+    if entities:
+        refresh_entity_text(entities.values(), writer=writer)

@@ -1,4 +1,4 @@
-"""Trees: the roots that a phase compares, with their vectors, and which of them are new to it."""
+"""Trees: which roots are new to a phase, and the helpers that several phases share."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -9,98 +9,105 @@ from typing import Any
 import numpy as np
 
 from lore.engine.consolidate.plan import View
-from lore.model import Filter, Memory
-from lore.ranking.pairs import close_pairs
-from lore.vectors import Vectors
+from lore.model import DERIVED, DISTILLED, Filter, Memory
+from lore.ranking.cluster import close_pairs
+from lore.store.records import PhaseMark
+from lore.store.values import ids_of
 
 FRAGMENT = "fragment"
 REFLECTION = "reflection"
-PHASE = "phase/"
-"""Under which names the phases note when they were done."""
-AT_ONCE = 500
+USER = "user"
+"""The phases note their last runs under names with this beginning."""
+BATCH = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Alike:
-    """Two roots that lie close together: their ids, and how alike they are."""
+class SimilarPair:
+    """The ids of two memories, and their likeness."""
 
     one: str
     other: str
     likeness: float
 
 
-def since(name: str, view: View, *, itself: bool = False, **settings: object) -> float:
-    """From when on something is new to this phase; 0.0 if it never was done with these settings.
+def new_since(name: str, view: View, *, inclusive: bool = False, **settings: object) -> float:
+    """The time from which on a change is new to this phase; 0.0 if it never ran with these settings.
 
-    itself: also what its last run has changed, or a phase behind it that may not have come to its end.
+    inclusive: also changes of its own last run, or of a later phase of that run that may not have finished.
 
-    What counts is what was noted when the run began: another run may have noted more since, without having
-    seen what this one has made. A mark of the future was set by a clock that went wrong.
+    The mark from the beginning of this run counts: another run may have set a later one since, without
+    having seen the changes of this one. A time in the future comes from a wrong clock.
     """
-    mark = view.marks.get(PHASE + name, {})
-    if mark.get("with") != _made_with(view, settings) or mark["at"] > view.now:
+    mark = view.marks.get(name)
+    if mark is None or mark.settings != _settings_text(view, settings) or mark.done_at > view.now:
         return 0.0
-    return float(mark["at"]) if itself else math.nextafter(mark["at"], math.inf)
+    return mark.done_at if inclusive else math.nextafter(mark.done_at, math.inf)
 
 
-def done(name: str, view: View, **settings: object) -> Mapping[str, Mapping[str, Any]]:
-    """What a phase notes when it is done: what comes later is new to it."""
-    return {PHASE + name: {"at": view.now, "with": _made_with(view, settings)}}
+def run_mark(name: str, view: View, **settings: object) -> PhaseMark:
+    """The mark of a phase that has run: later changes are new to it."""
+    return PhaseMark(phase=name, done_at=view.now, settings=_settings_text(view, settings))
 
 
-def _made_with(view: View, settings: Mapping[str, object]) -> str:
-    """Without its embedder a phase has compared nothing, so all is new to it once there is one."""
-    model = "nothing" if view.sense.trouble else view.sense.model
+def _settings_text(view: View, settings: Mapping[str, object]) -> str:
+    """Without its embedder a phase has compared nothing, so everything is new once there is one."""
+    model = "nothing" if view.embeddings.trouble else view.embeddings.model
     return " ".join([model, *(f"{name}={value}" for name, value in sorted(settings.items()))])
 
 
-def own(view: View, **more: Any) -> Filter:
-    """The fragments of this namespace; consolidation changes nobody else's."""
+def own_fragments(view: View, **more: Any) -> Filter:
+    """The fragments of this namespace; consolidation changes no other namespace."""
     return Filter(kinds=frozenset({FRAGMENT}), namespaces=frozenset({view.namespace}), **more)
 
 
-def fresh_roots(view: View, after: float) -> set[str]:
-    """Roots that are new or changed, or below which something is new, changed, or gone."""
+def changed_roots(view: View, after: float) -> set[str]:
+    """Roots of trees in which a memory was added, changed, or forgotten."""
     if not after:
-        return {trace.id for trace in view.reader.roots(own(view))}
-    changed = own(view, updated_after=after, superseded=True, forgotten=True)
-    return tops_of(view, view.reader.ids(changed))
+        return {trace.id for trace in view.reader.traces(own_fragments(view, roots=True))}
+    changed = own_fragments(view, updated_after=after, superseded=True, forgotten=True)
+    return roots_above(view, ids_of(view.reader.traces(changed)))
 
 
-def tops_of(view: View, ids: Iterable[str]) -> set[str]:
-    """The roots of the namespace above these; of one that has given way, the one that stands in its place."""
-    tops = {way[0] if way else id for id, way in view.reader.ancestors(ids).items()}
-    for part in in_parts(sorted(tops)):
-        tops |= {root.superseded_by for root in view.reader.get(part).values() if root.superseded_by}
-    return set(view.reader.ids(own(view, roots=True, ids=tuple(tops))))
+def roots_above(view: View, ids: Iterable[str]) -> set[str]:
+    """The roots of the namespace above these memories; the successor of a root that was superseded."""
+    tops = {path[0] if path else id for id, path in view.reader.ancestors(ids).items()}
+    for batch in batches(sorted(tops)):
+        tops |= {root.superseded_by for root in view.reader.get(batch).values() if root.superseded_by}
+    return set(ids_of(view.reader.traces(own_fragments(view, roots=True, ids=tuple(tops)))))
 
 
-def alike(view: View, least: float, fresh: set[str]) -> list[Alike]:
-    """Pairs of roots that are more alike than `least`, the most alike first; one of each pair is fresh."""
-    if not fresh:
-        return []
-    vectors = view.reader.vectors(view.sense.model, [trace.id for trace in view.reader.roots(own(view))])
+def from_users(view: View, memories: Iterable[Memory]) -> frozenset[str]:
+    """The ids of the distilled memories that come from a turn of a user."""
+    distilled = [memory.id for memory in memories if memory.source_type == DISTILLED]
+    links = [link for link in view.reader.links(distilled, kinds=("relation",)) if link.type == DERIVED]
+    turns = view.reader.get({link.target for link in links})
+    users = {id for id, turn in turns.items() if turn.type == USER}
+    return frozenset(link.source for link in links if link.target in users)
+
+
+def similar_pairs(view: View, ids: Sequence[str], least: float, changed: set[str]) -> list[SimilarPair]:
+    """Pairs above a likeness, the most alike first; at least one memory of each pair has changed."""
+    vectors = view.reader.vectors(view.embeddings.model, ids) if changed else {}
     if len(vectors) < 2:
         return []
     ids = list(vectors)
-    matrix: Vectors = np.stack([vectors.pop(id) for id in ids])
-    new = np.fromiter((id in fresh for id in ids), dtype=bool, count=len(ids))
-    pairs = close_pairs(matrix, view.sense.cosine_at(least), new)
-    return [Alike(ids[i], ids[j], view.sense.likeness(cosine)) for i, j, cosine in pairs]
+    matrix = np.stack([vectors.pop(id) for id in ids])
+    new = np.fromiter((id in changed for id in ids), dtype=bool, count=len(ids))
+    pairs = close_pairs(matrix, view.embeddings.cosine_at(least), new)
+    return [SimilarPair(ids[i], ids[j], view.embeddings.likeness(cosine)) for i, j, cosine in pairs]
 
 
-def in_parts(ids: Sequence[str]) -> Iterator[Sequence[str]]:
-    """Some at a time, so that a question to the store stays small."""
-    for start in range(0, len(ids), AT_ONCE):
-        yield ids[start : start + AT_ONCE]
+def batches(ids: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Parts of at most BATCH ids, so that each query to the store stays small."""
+    for start in range(0, len(ids), BATCH):
+        yield ids[start : start + BATCH]
 
 
-def same_place(one: Memory, other: Memory) -> bool:
-    """Whether what is known of one may be mixed with the other: they belong to the same project."""
-    return one.project == other.project
+def fingerprint(texts: Iterable[str]) -> str:
+    """A short hash; equal for equal texts in the same order."""
+    return blake2b("\n".join(texts).encode(errors="replace"), digest_size=8).hexdigest()
 
 
-def print_of(children: Iterable[Memory]) -> str:
-    """Tells whether a tree has changed since its overview was made."""
-    told = sorted(f"{child.id} {child.content}" for child in children)
-    return blake2b("\n".join(told).encode(), digest_size=8).hexdigest()
+def children_fingerprint(children: Iterable[Memory]) -> str:
+    """Changes when a child is added, removed or rewritten; tells whether an overview is out of date."""
+    return fingerprint(sorted(f"{child.id} {child.content}" for child in children))

@@ -4,11 +4,18 @@ import re
 import unicodedata
 from collections import Counter
 
-from lore.ranking.claims.words import ARTICLES, CONTINENTS, COUNTRIES, STATES
+from lore.wordlists import word_lists
 
+_LISTS = word_lists("lore.ranking", "words.txt")
+ARTICLES = _LISTS["articles"]
+_PLACES = (
+    ("country", _LISTS["countries"]),
+    ("continent", _LISTS["continents"]),
+    ("state", _LISTS["states"]),
+)
 _TOKEN = re.compile(r"[^\W_]+")
 _AMOUNT = re.compile(r"(\d+(?:\.\d+)?) ?([a-zµ]+)")
-_ARTICLE = re.compile(rf"(?<!\S)[\"'(]?(?:{'|'.join(ARTICLES)})(?=\s)")
+_ARTICLE = re.compile(rf"(?<!\S)[\"'(]?(?:{'|'.join(sorted(ARTICLES))})(?=\s)")
 _SMALL_WORDS = {"and", "or", "of", "about", "around", "roughly", "approximately", "exactly", "just"}
 _SAME_PLACE = {
     "united states of america": "usa", "united states": "usa", "us": "usa", "u s": "usa", "u s a": "usa",
@@ -145,14 +152,14 @@ TIMES = frozenset({"hour", "day", "date"})
 
 
 def kind_of(value: str) -> str:
-    """What sort of value this is: values of different sorts answer different questions."""
+    """The kind of a value: values of different kinds answer different questions."""
     for kind, pattern in _KINDS:
         if pattern.match(value):
             return kind
     if numbered := _NUMBERED.match(value):
         return numbered.group(1)
     name = plain(value)
-    for kind, names in (("country", COUNTRIES), ("continent", CONTINENTS), ("state", STATES)):
+    for kind, names in _PLACES:
         if name in names:
             return kind
     return "" if value[:1].isupper() or _IDENTIFIER.match(value) else "word"

@@ -1,9 +1,9 @@
 """The contract of a vector index: it proposes neighbours, the rows decide."""
 
-from importlib import import_module
 from typing import Literal, Protocol, cast
 
 from lore.errors import Invalid, Unavailable
+from lore.lazy import load
 from lore.store.index.codes import Aliases, Rows
 from lore.text import listed
 from lore.vectors import Vector
@@ -50,9 +50,8 @@ def open_index(name: str, dimension: int) -> VectorIndex:
     if name not in BACKENDS:
         raise Invalid(f"unknown vector store {name!r}; known: {listed(BACKENDS)}")
     place, extra = BACKENDS[name]
-    module, _, attribute = place.partition(":")
     try:
-        return cast(VectorIndex, getattr(import_module(module), attribute)(dimension))
+        return cast(VectorIndex, load(place)(dimension))
     except ImportError as error:
         wanted = f"pip install 'agent-lore[{extra}]'"
         raise Unavailable(f"the vector store {name} is not installed ({error}); {wanted}") from error

@@ -40,9 +40,9 @@ class ChromaIndex:
 
     def remove(self, aliases: Aliases) -> None:
         with self._turn:
-            known = self._known(aliases)
-            if len(known):
-                self._collection.delete(ids=_names(known))
+            existing = self._existing(aliases)
+            if len(existing):
+                self._collection.delete(ids=_names(existing))
 
     def nearest(self, vector: Vector, limit: int, among: Aliases | None = None) -> Aliases:
         with self._turn:
@@ -50,20 +50,20 @@ class ChromaIndex:
             if not wanted:
                 return np.empty(0, np.int64)
             if among is None:
-                return self._asked(vector, wanted, None)
-            known = self._known(np.unique(among))
-            if not len(known):
-                return known
-            found = self._asked(vector, min(limit, len(known)), _names(known))
-            left = known[~np.isin(known, found)]
+                return self._query(vector, wanted, None)
+            existing = self._existing(np.unique(among))
+            if not len(existing):
+                return existing
+            found = self._query(vector, min(limit, len(existing)), _names(existing))
+            left = existing[~np.isin(existing, found)]
             return np.concatenate([found, left])[:limit]
 
-    def _asked(self, vector: Vector, limit: int, names: list[str] | None) -> Aliases:
-        asked: Any = vector[np.newaxis]
-        answer = self._collection.query(query_embeddings=asked, n_results=limit, ids=names, include=[])
+    def _query(self, vector: Vector, limit: int, names: list[str] | None) -> Aliases:
+        vectors: Any = vector[np.newaxis]
+        answer = self._collection.query(query_embeddings=vectors, n_results=limit, ids=names, include=[])
         return np.array([int(name) for name in answer["ids"][0]], np.int64)
 
-    def _known(self, aliases: Aliases) -> Aliases:
+    def _existing(self, aliases: Aliases) -> Aliases:
         found = self._collection.get(ids=_names(aliases), include=[])["ids"] if len(aliases) else []
         return np.array(sorted(map(int, found)), np.int64)
 

@@ -36,7 +36,7 @@ class _Table:
     codes: _Codes  # (capacity, dimension)
     words: _Words  # (words, capacity): on which side of the centre each number lies, a bit for each
     centre: _Codes  # (dimension,): of the codes that were here when the table was made
-    known: Aliases  # (count,): the aliases in ascending order
+    sorted_aliases: Aliases  # (count,): the aliases in ascending order
     slots: _Slots  # (count,): where each of them is
 
     @classmethod
@@ -63,23 +63,23 @@ class _Table:
         self.words[:, where] = _sides(codes, self.centre)
 
     def places(self, aliases: Aliases) -> tuple[_Slots, npt.NDArray[np.bool_]]:
-        """Where each alias stands in `known` or would have to be inserted, and whether it is there."""
-        places = np.searchsorted(self.known, aliases)
-        found = places < len(self.known)
-        found[found] = self.known[places[found]] == aliases[found]
+        """Where each alias is in `sorted_aliases` or would be inserted, and whether it is there."""
+        places = np.searchsorted(self.sorted_aliases, aliases)
+        found = places < len(self.sorted_aliases)
+        found[found] = self.sorted_aliases[places[found]] == aliases[found]
         return places, found
 
     def with_new(self, aliases: Aliases, codes: _Codes) -> "_Table":
         """And these unknown ones: written behind the others if there is room, else a new table."""
-        count, total = len(self.known), len(self.known) + len(aliases)
+        count, total = len(self.sorted_aliases), len(self.sorted_aliases) + len(aliases)
         if total > len(self.aliases):
             both = np.concatenate([self.codes[:count], codes])
             return _Table.of(np.concatenate([self.aliases[:count], aliases]), both)
         self.write(slice(count, total), aliases, codes)
-        places = np.searchsorted(self.known, aliases)
-        known = np.insert(self.known, places, aliases)
+        places = np.searchsorted(self.sorted_aliases, aliases)
+        ordered = np.insert(self.sorted_aliases, places, aliases)
         slots = np.insert(self.slots, places, np.arange(count, total))
-        return _Table(self.aliases, self.codes, self.words, self.centre, known, slots)
+        return _Table(self.aliases, self.codes, self.words, self.centre, ordered, slots)
 
 
 class CodeIndex:
@@ -124,7 +124,7 @@ class CodeIndex:
     def nearest(self, vector: Vector, limit: int, among: Aliases | None = None) -> Aliases:
         table = self._table
         if among is None:
-            slots = np.arange(len(table.known))
+            slots = np.arange(len(table.sorted_aliases))
             words = table.words[:, : len(slots)]
         else:
             places, found = table.places(np.unique(among))
@@ -142,7 +142,7 @@ class CodeIndex:
             self._table = self._empty()
 
     def __len__(self) -> int:
-        return len(self._table.known)
+        return len(self._table.sorted_aliases)
 
     def _empty(self) -> _Table:
         return _Table.of(np.empty(0, np.int64), np.empty((0, self._dimension), np.int8))

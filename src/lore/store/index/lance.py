@@ -47,8 +47,8 @@ class LanceIndex:
     def nearest(self, vector: Vector, limit: int, among: Aliases | None = None) -> Aliases:
         if limit < 1 or (among is not None and not len(among)):
             return np.empty(0, np.int64)
-        asked: Any = self._table.search(vector)
-        query = asked.distance_type("cosine").limit(limit).select(["alias", "_distance"])
+        search: Any = self._table.search(vector)
+        query = search.distance_type("cosine").limit(limit).select(["alias", "_distance"])
         if among is not None:
             query = query.where(f"alias IN ({_listed(among)})", prefilter=True)
         found: Aliases = query.to_arrow()["alias"].to_numpy().astype(np.int64)

@@ -1,0 +1,71 @@
+"""peek: ids, titles and projects for shell completion. Nothing is created, upgraded or waited for."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import apsw
+
+from lore.model import LORE_CALL, TURN, Filter
+from lore.store.columns import Parameters, Row
+from lore.store.sqlite import sql
+from lore.store.sqlite.connections import plainly
+
+BUSY_MILLISECONDS = 200
+TITLE_LENGTH = 80
+"""Characters of a text that stand for it where a memory has no title."""
+MEMORIES = f"""
+    SELECT m.id, iif(m.title > '', m.title, substr(m.content, 1, {TITLE_LENGTH})) FROM memory m
+    WHERE {{sight}} AND {{state}} AND {{kinds}} AND {{matches}}
+    ORDER BY m.alias DESC LIMIT :limit
+"""
+IN_KINDS = f"m.kind IN ({sql.IDS})"
+NO_TURNS = f"m.kind NOT IN ('{TURN}', '{LORE_CALL}')"
+MATCHES = "(substr(m.id, -8) >= :part AND substr(m.id, -8) < :high OR m.id >= :part AND m.id < :high)"
+PROJECTS = "SELECT DISTINCT m.project FROM memory m WHERE {sight} AND m.project > '' ORDER BY 1 LIMIT :limit"
+
+
+def memories(path: Path, namespace: str, part: str, where: Filter, limit: int) -> list[tuple[str, str]]:
+    """(id, title) of the newest memories whose id, or its last eight characters, begin with `part`.
+
+    where: its kinds count, and `forgotten` means only forgotten memories. Without kinds and without `part`,
+    turns of conversations are left out.
+    """
+    statement = MEMORIES.format(
+        sight=sql.sight("m", namespace),
+        state="m.forgotten_at IS NOT NULL" if where.forgotten else sql.CURRENT.format(m="m"),
+        kinds=IN_KINDS if where.kinds else "true" if part else NO_TURNS,
+        matches=MATCHES if part else "true",
+    )
+    parameters = {
+        "part": part,
+        "high": part + "\U0010ffff",
+        "ids": sql.listed_ids(where.kinds),
+        "limit": limit,
+    }
+    return [(str(id), str(title)) for id, title in _rows(path, statement, parameters, namespace)]
+
+
+def projects(path: Path, namespace: str, limit: int) -> list[str]:
+    """The keys of the projects that memories belong to."""
+    statement = PROJECTS.format(sight=sql.sight("m", namespace))
+    return [str(key) for (key,) in _rows(path, statement, {"limit": limit}, namespace)]
+
+
+def _rows(path: Path, statement: str, parameters: Parameters, namespace: str) -> list[Row]:
+    with _connected(path) as connection:
+        # the embedded default has one tenant, and its number is 1
+        return connection.execute(statement, {"tenant": 1, "namespace": namespace, **parameters}).fetchall()
+
+
+@contextmanager
+def _connected(path: Path) -> Iterator[apsw.Connection]:
+    """A connection that changes nothing; Unavailable if there is no such file."""
+    with plainly(path):
+        connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+        try:
+            connection.set_busy_timeout(BUSY_MILLISECONDS)
+            connection.execute("PRAGMA query_only = ON")
+            yield connection
+        finally:
+            connection.close()

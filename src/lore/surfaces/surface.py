@@ -1,0 +1,232 @@
+"""Surface, Tool, Reply: a set of tools that translate arguments into verbs. A signature is the schema."""
+
+import inspect
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_type_hints
+
+from pydantic import BaseModel, ConfigDict, ValidationError, create_model
+
+from lore.engine import Lore
+from lore.errors import Invalid
+from lore.text import listed, preview
+
+ZOD_TYPES = {str: "string", int: "number", float: "number", bool: "boolean", list: "array", dict: "object"}
+"""Names of types in the errors of zod, the argument checker of the TypeScript SDK."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The answer of a tool: `data` for machines (one key set per tool), `text` in the dialect's own form."""
+
+    data: Mapping[str, Any]
+    text: tuple[str, ...] = ()
+
+    def blocks(self) -> tuple[str, ...]:
+        """The text blocks to send; without a form of its own, the data as JSON."""
+        return self.text or (compact(self.data),)
+
+
+class Arguments(BaseModel):
+    """Base of a model that holds all arguments of a tool; its function takes the model as one parameter."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Tool:
+    """One function of a surface, with everything that a door needs to offer it."""
+
+    name: str
+    title: str
+    description: str
+    function: Callable[..., Reply]
+    arguments: type[BaseModel]
+    input_schema: Mapping[str, Any]
+    output_schema: Mapping[str, Any]
+    read_only: bool
+    destructive: bool
+    idempotent: bool
+    aliases: tuple[str, ...] = ()
+    drop_in: bool = False
+
+    def __call__(self, lore: Lore, arguments: Mapping[str, Any]) -> Reply:
+        """Check the arguments, then answer; LoreErrors carry the dialect's own words."""
+        try:
+            checked = self.arguments.model_validate(dict(arguments))
+        except ValidationError as error:
+            raise Invalid(self._refusal(error)) from None
+        if isinstance(checked, Arguments):
+            return self.function(lore, checked)
+        return self.function(lore, **{name: getattr(checked, name) for name in self.arguments.model_fields})
+
+    def _refusal(self, error: ValidationError) -> str:
+        if self.drop_in:
+            mistakes = "\n".join(_zod_errors(error, self.input_schema))
+            reason = f"Invalid arguments for tool {self.name}: {mistakes}"
+            return f"MCP error -32602: Input validation error: {reason}"
+        return f"{self.name}: {'; '.join(_errors(error, self.arguments))}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resource:
+    """A document that a client may read and subscribe to."""
+
+    uri: str
+    name: str
+    title: str
+    description: str
+    read: Callable[[Lore], str]
+    mime_type: str = "application/json"
+
+
+@dataclass(frozen=True, slots=True)
+class Surface:
+    """A dialect: its name, instructions for the agent, and its tools in order.
+
+    hint: the part of the instructions that an agent also needs where several surfaces are offered.
+    alone: its tools have the names of another surface's, so it is never part of `all`.
+    adopts: an empty store begins with the graph in the file that the settings name.
+    drop_in: mistakes are answered as by the server that it replaces: unknown arguments are ignored, and
+    errors have that server's words. differences: where it answers otherwise, and why, for its page.
+    """
+
+    name: str
+    instructions: str
+    hint: str = ""
+    alone: bool = False
+    adopts: bool = False
+    drop_in: bool = False
+    differences: tuple[str, ...] = ()
+    tools: dict[str, Tool] = field(default_factory=dict)
+    resources: dict[str, Resource] = field(default_factory=dict)
+
+    def names(self) -> dict[str, Tool]:
+        """Every name that a tool can be called by; only its own is listed."""
+        return {name: tool for tool in self.tools.values() for name in (tool.name, *tool.aliases)}
+
+    def offer(self, resource: Resource) -> None:
+        """Let clients read a resource."""
+        self.resources[resource.uri] = resource
+
+    def tool(
+        self, title: str, answer: str, *, aliases: tuple[str, ...] = (), **hints: bool
+    ) -> Callable[[Callable[..., Reply]], Callable[..., Reply]]:
+        """Register a function under its own name; its docstring is the description.
+
+        answer: the keys of the reply's data with their JSON types, such as "id: string|null, notes?: array";
+        a key with "?" may be absent. hints: read_only, destructive, idempotent.
+        """
+
+        def register(function: Callable[..., Reply]) -> Callable[..., Reply]:
+            arguments = _arguments_of(function, "ignore" if self.drop_in else "forbid")
+            self.tools[function.__name__] = Tool(
+                name=function.__name__,
+                title=title,
+                description=inspect.cleandoc(function.__doc__ or ""),
+                function=function,
+                arguments=arguments,
+                input_schema=_plain(arguments.model_json_schema()),
+                output_schema=_answer_schema(answer),
+                read_only=hints.get("read_only", False),
+                destructive=hints.get("destructive", False),
+                idempotent=hints.get("idempotent", False) or hints.get("read_only", False),
+                aliases=aliases,
+                drop_in=self.drop_in,
+            )
+            return function
+
+        return register
+
+
+def compact(data: Any) -> str:
+    """JSON without spaces: an agent pays for every character."""
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+
+
+def unknown_tool(name: str) -> str:
+    """The error of a drop-in surface for a tool that it does not have."""
+    return f"MCP error -32602: Tool {name} not found"
+
+
+def unknown_resource(uri: str) -> str:
+    """The error of a drop-in surface for a resource that it does not have."""
+    return f"MCP error -32602: Resource {uri} not found"
+
+
+def _arguments_of(function: Callable[..., Reply], extra: Literal["forbid", "ignore"]) -> type[BaseModel]:
+    """A model of the parameters after `lore`; a single parameter may itself be that model."""
+    hints = get_type_hints(function, include_extras=True)
+    parameters = list(inspect.signature(function).parameters.values())[1:]
+    whole = hints[parameters[0].name] if len(parameters) == 1 else None
+    if inspect.isclass(whole) and issubclass(whole, Arguments):
+        return whole
+    fields: dict[str, Any] = {
+        p.name: (hints[p.name], ... if p.default is p.empty else p.default) for p in parameters
+    }
+    return create_model(function.__name__, __config__=ConfigDict(extra=extra), **fields)
+
+
+def _plain(schema: Any) -> Any:
+    """The schema without titles, and optional values without `null`, which some clients do not accept."""
+    if isinstance(schema, list):
+        return [_plain(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    options = [option for option in schema.get("anyOf", ()) if option != {"type": "null"}]
+    if len(options) == 1 and "default" in schema:
+        rest = {key: value for key, value in schema.items() if key not in ("anyOf", "default")}
+        return _plain({**options[0], **rest})
+    return {
+        key: {name: _plain(value) for name, value in item.items()} if key == "properties" else _plain(item)
+        for key, item in schema.items()
+        if key != "title"
+    }
+
+
+def _answer_schema(answer: str) -> dict[str, Any]:
+    fields = dict(field.split(": ") for field in answer.split(", "))
+    return {
+        "type": "object",
+        "properties": {
+            name.removesuffix("?"): {"type": type.split("|") if "|" in type else type}
+            for name, type in fields.items()
+        },
+        "required": [name for name in fields if not name.endswith("?")],
+    }
+
+
+def _errors(error: ValidationError, arguments: type[BaseModel]) -> Iterator[str]:
+    """One sentence per wrong argument: what is wrong, and what would be right."""
+    for mistake in error.errors(include_url=False, include_context=False):
+        name = ".".join(map(str, mistake["loc"]))
+        if mistake["type"] == "extra_forbidden":
+            yield f"unknown argument {preview(name, 80)!r}; known: {listed(arguments.model_fields)}"
+        elif mistake["type"] == "missing":
+            yield f"argument {name!r} is missing"
+        else:
+            value = preview(repr(mistake["input"]), 80)
+            yield f"argument {name!r}: {mistake['msg'].lower()}, not {value}"
+
+
+def _zod_errors(error: ValidationError, schema: Mapping[str, Any]) -> Iterator[str]:
+    """One line per wrong argument, in the words of zod."""
+    for mistake in error.errors(include_url=False, include_context=False):
+        path, value = mistake["loc"], mistake["input"]
+        received = "null" if value is None else ZOD_TYPES[type(value)]
+        if mistake["type"] == "missing":
+            received = "undefined"
+        first, *rest = path
+        place = str(first) + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in rest)
+        yield f"Invalid input: expected {_type_at(path, schema)}, received {received} at {place}"
+
+
+def _type_at(path: Sequence[str | int], schema: Mapping[str, Any]) -> str:
+    """The JSON type that the schema wants at `path`."""
+    here: Mapping[str, Any] = schema
+    for step in path:
+        here = here["items"] if isinstance(step, int) else here["properties"][step]
+        if "$ref" in here:
+            here = schema["$defs"][here["$ref"].rpartition("/")[2]]
+    return str(here["type"])

@@ -1,0 +1,127 @@
+"""Turns and session headings: the form into which every transcript is read, whichever client wrote it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Protocol, TypeAlias
+
+from lore.bookmark import Bookmark
+from lore.transcripts import fields
+
+Role: TypeAlias = Literal["user", "assistant", "tool", "summary"]
+State: TypeAlias = dict[str, Any]
+"""JSON values that a reader needs to continue behind the last line it read."""
+
+LASTING = ("at", "tool", "agent", "folder", "branch", "remote", "model")
+"""Fields that a turn keeps from its earlier version if the new version lacks them."""
+MOST_EARLIER = 16
+SAME_REASONING = 500
+"""Two reasoning texts with this many equal characters at the beginning are versions of one text."""
+WAITING_CHARACTERS = 500_000
+"""Characters of full tool calls that a reader keeps until their results arrive."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """One message, or one tool call with its result.
+
+    uuid: the client's id, the same in every file that repeats the turn; a later version replaces the earlier
+    one. session: the conversation; a subagent's turns belong to the session that started it. role: `tool` is
+    a call with its result, `summary` is the client's summary of earlier turns. text: the whole text, or an
+    excerpt if `full` is not empty; then `full` is the whole text. at: seconds since 1970, None if unknown.
+    line: line number in the file, from 1.
+    """
+
+    uuid: str
+    session: str
+    role: Role
+    text: str
+    full: str = ""
+    at: float | None = None
+    reasoning: str = ""
+    tool: str = ""
+    failed: bool = False
+    agent: str = ""
+    folder: str = ""
+    branch: str = ""
+    remote: str = ""
+    model: str = ""
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heading:
+    """Facts about a whole session. parent: the session that it was forked from or started by."""
+
+    session: str
+    title: str = ""
+    folder: str = ""
+    parent: str = ""
+    at: float | None = None
+
+
+TurnOrHeading: TypeAlias = Turn | Heading
+
+
+class LineReader(Protocol):
+    """Parses the lines of one growing file, starting with the state of the last reading."""
+
+    state: State
+
+    def __init__(self, path: str, state: Mapping[str, Any]) -> None: ...
+
+    def read(self, number: int, line: bytes) -> Sequence[TurnOrHeading]:
+        """The entries of one whole line; none if it is not conversation or cannot be parsed."""
+        ...
+
+
+class Transcript(Protocol):
+    """An open transcript. Iteration yields the new entries in pieces; `bookmark` follows each piece."""
+
+    @property
+    def bookmark(self) -> Bookmark:
+        """The current position; before the first piece, the position of the last reading."""
+        ...
+
+    @property
+    def passed_over(self) -> int:
+        """Lines that could not be read so far."""
+        ...
+
+    def __iter__(self) -> Iterator[Sequence[TurnOrHeading]]:
+        """The entries since the last reading. An empty piece moves the bookmark as well."""
+        ...
+
+
+def with_earlier_fields(turn: Turn, earlier: dict[str, Any]) -> Turn:
+    """The turn with the lasting fields and reasoning of its earlier version.
+
+    earlier: those fields of the last turns, by a hash of their uuid; it is updated.
+    """
+    key = fields.digest(turn.uuid)
+    before = earlier.pop(key, {})
+    present = {field: value for field in LASTING if (value := getattr(turn, field)) not in (None, "")}
+    merged = {**before, **present, "reasoning": _merge(before.get("reasoning", ""), turn.reasoning)}
+    earlier[key] = {field: value for field, value in merged.items() if value != ""}
+    keep_newest(earlier, MOST_EARLIER)
+    return replace(turn, **merged)
+
+
+def _merge(before: str, new: str) -> str:
+    if new.startswith(before[:SAME_REASONING]):
+        return max(before, new, key=len)
+    return before if new in before else fields.reasoning([before, new])
+
+
+def drop_long_calls(calls: dict[str, Any], key: int | str) -> None:
+    """Drop the full text, stored under `key`, of the oldest calls if all together are too long."""
+    total = 0
+    for call in reversed(calls.values()):
+        if total > WAITING_CHARACTERS:
+            call[key] = ""
+        total += len(call[key])
+
+
+def keep_newest(entries: dict[str, Any], most: int) -> None:
+    """Remove the oldest entries until at most `most` are left."""
+    while len(entries) > most:
+        del entries[next(iter(entries))]

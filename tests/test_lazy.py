@@ -1,0 +1,27 @@
+"""The table of modules that are imported when first used."""
+
+import ast
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from lore import lazy
+
+
+def test_type_checkers_and_the_running_program_see_the_same_modules() -> None:
+    assert lazy.__file__
+    declared = {
+        alias.asname: alias.name
+        for node in ast.walk(ast.parse(Path(lazy.__file__).read_text()))
+        if isinstance(node, ast.Import)
+        for alias in node.names
+    }
+    assert declared == vars(lazy)["MODULES"]
+
+
+def test_a_name_gives_its_module_and_an_unknown_name_is_an_error() -> None:
+    assert lazy.config is import_module("lore.config")
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        getattr(lazy, "nonsense")  # noqa: B009 (type checkers know that it is not there)
+    assert lazy.load("lore.config:Config") is lazy.config.Config
