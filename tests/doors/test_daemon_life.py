@@ -160,13 +160,14 @@ def test_clients_beyond_the_limit_of_open_files_are_refused_and_the_daemon_goes_
     with ExitStack() as stack:
         words = []
         for _ in range(40):
-            line, word, told = endpoint.dial("verbs", fields)
+            line, word, reply = endpoint.dial("verbs", fields)
             stack.callback(line.close)
             words.append(word)
         assert {"welcome", "refused"} == set(words)
-        assert "ulimit -n" in told["error"]
+        assert "ulimit -n" in reply["error"]
         for _ in range(100):
             stack.enter_context(connected(endpoint))
+        until(lambda: "a client could not be accepted: Too many open files" in Path(endpoint.log).read_text())
     assert until(lambda: status(endpoint)["clients"] == [])
     assert pid_of(endpoint) == pid
     stop(endpoint)

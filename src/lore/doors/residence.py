@@ -117,10 +117,11 @@ async def accept_clients(
     while True:
         try:
             client = await listener.accept()
-        except OSError as error:
-            if error.errno not in (*EXHAUSTED, errno.ECONNABORTED):
+        except (OSError, anyio.BrokenResourceError) as error:
+            cause = error.__cause__ or error  # anyio wraps errors of Unix sockets
+            if not isinstance(cause, OSError) or cause.errno not in (*EXHAUSTED, errno.ECONNABORTED):
                 raise
-            logger.warning("a client could not be accepted: %s", error.strerror)
+            logger.warning("a client could not be accepted: %s", cause.strerror)
             await anyio.sleep(PAUSE_SECONDS)
         else:
             tasks.start_soon(serve, client)
