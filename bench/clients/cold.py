@@ -30,7 +30,7 @@ LORES = re.compile(r"(?:mcp__?)?lore__?(\w+)")
 
 
 class Setup(NamedTuple):
-    """How a client is run in a home of its own. files: what it reads there."""
+    """How a client is run in a home of its own. flags: before the prompt. files: what it reads there."""
 
     flags: list[str]
     files: dict[str, str]
@@ -101,7 +101,7 @@ def _first_request(peer: Peer, scene: Scene, api: ModelApi) -> tuple[dict[str, A
     api.requests.clear()
     with open(scene.folder / f"{peer.name}.log", "ab") as log:
         process = subprocess.Popen(
-            [*peer.command, *setup.flags],
+            [*peer.command, *setup.flags, PROMPT],
             cwd=work,
             stdin=subprocess.DEVNULL,
             stdout=log,
@@ -136,11 +136,10 @@ def _declared(tool: dict[str, Any]) -> list[str]:
 
 
 def _claude(url: str, relay: list[str]) -> Setup:
-    command, *arguments = relay
-    server = {"type": "stdio", "command": command, "args": arguments}
+    servers = {"lore": {"type": "stdio", "command": relay[0], "args": relay[1:]}} if relay else {}
     return Setup(
-        ["-p", PROMPT],
-        {".claude.json": json.dumps({"mcpServers": {"lore": server}, "hasCompletedOnboarding": True})},
+        ["-p"],
+        {".claude.json": json.dumps({"mcpServers": servers, "hasCompletedOnboarding": True})},
         {
             "ANTHROPIC_BASE_URL": url,
             "ANTHROPIC_API_KEY": "none",
@@ -151,7 +150,6 @@ def _claude(url: str, relay: list[str]) -> Setup:
 
 
 def _codex(url: str, relay: list[str]) -> Setup:
-    command, *arguments = relay
     lines = [
         'model = "mock-1"',
         'model_provider = "mock"',
@@ -160,25 +158,27 @@ def _codex(url: str, relay: list[str]) -> Setup:
         f'base_url = "{url}/v1"',
         'wire_api = "responses"',
         'env_key = "MOCK_KEY"',
-        "[mcp_servers.lore]",
-        f"command = {json.dumps(command)}",
-        f"args = {json.dumps(arguments)}",
     ]
-    flags = ["exec", "--skip-git-repo-check", PROMPT]
+    if relay:
+        lines += [
+            "[mcp_servers.lore]",
+            f"command = {json.dumps(relay[0])}",
+            f"args = {json.dumps(relay[1:])}",
+        ]
+    flags = ["exec", "--skip-git-repo-check"]
     return Setup(flags, {".codex/config.toml": "\n".join(lines) + "\n"}, {"MOCK_KEY": "none"})
 
 
 def _gemini(url: str, relay: list[str]) -> Setup:
-    command, *arguments = relay
     settings = {
-        "mcpServers": {"lore": {"command": command, "args": arguments}},
+        "mcpServers": {"lore": {"command": relay[0], "args": relay[1:]}} if relay else {},
         "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": False}},
         "general": {"enableAutoUpdate": False},
         "privacy": {"usageStatisticsEnabled": False},
     }
     env = {"GEMINI_API_KEY": "none", "GOOGLE_GEMINI_BASE_URL": url, "GEMINI_CLI_TRUST_WORKSPACE": "true"}
     return Setup(
-        ["-p", PROMPT, "-m", "gemini-2.5-flash", "--approval-mode", "yolo"],
+        ["-m", "gemini-2.5-flash", "--approval-mode", "yolo", "-p"],
         {".gemini/settings.json": json.dumps(settings)},
         env,
     )
@@ -195,12 +195,13 @@ def _opencode(url: str, relay: list[str]) -> Setup:
         "model": "mock/mock-1",
         "small_model": "mock/mock-1",
         "autoupdate": False,
-        "mcp": {"lore": {"type": "local", "command": relay, "enabled": True}},
+        "mcp": {"lore": {"type": "local", "command": relay, "enabled": True}} if relay else {},
     }
     env = {"OPENCODE_DISABLE_AUTOUPDATE": "true", "OPENCODE_DISABLE_MODELS_FETCH": "true"}
-    return Setup(["run", PROMPT], {".config/opencode/opencode.json": json.dumps(settings)}, env)
+    return Setup(["run"], {".config/opencode/opencode.json": json.dumps(settings)}, env)
 
 
+# name of the client -> its setup for a model's address and the command of Lore's server (empty: without one)
 SETUPS: dict[str, Callable[[str, list[str]], Setup]] = {
     "claude-code": _claude,
     "codex": _codex,
