@@ -1,6 +1,6 @@
-"""model_api: a language model on the loopback interface that says one word, in the four protocols of clients.
+"""model_api: a loopback language model that answers one word, in the four protocols of the clients.
 
-It keeps what it was sent, so that a run can be asked what the model has seen.
+It keeps the requests, so that a run can show what the model has received.
 """
 
 import json
