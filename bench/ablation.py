@@ -1,17 +1,18 @@
-"""Ablation of rules: what does each group of rules give on data that it was not written for?
+"""Ablation of rules: measure the contribution of each group of rules on data that it was not written for.
 
 python -m bench.ablation [--facts DATASET_DIR] [--pools NAME ...] [--talk DATASET_DIR ...] [--groups TEXT]
                          [--json FILE]
 
-Each group is switched off in turn and everything is measured again. The table shows the percentage points
-that the group gives: the result with it minus the result without it. Nothing is stored or embedded.
+Each group is switched off in turn and everything is measured again. The table shows the contribution of the
+group in percentage points: the result with it minus the result without it. Nothing is stored or embedded.
 
 Pairs of statements: the unseen ones of `bench.corrections` and the `check` half of statement_pairs.jsonl.
 `first`: the newer statement of a contradicting pair comes before the older one, which has a better score.
 `update`: it is a certain update. `beside`: neither happens to a compatible pair.
---facts (FactConsolidation): `stale` are outdated facts that are found, `fresh` current facts that are not
-taken for outdated. --talk (PrefEval, LoCoMo): every item is read as a turn of a user. `found`: the share of
-evidence turns that yield a statement. `useful`: the share of statements that come from an evidence turn.
+--facts (FactConsolidation): `stale` is the share of outdated facts that are found, `fresh` the share of
+current facts that are not taken for outdated. --talk (PrefEval, LoCoMo): every item is read as a turn of a
+user. `found`: the share of evidence turns that yield a statement. `useful`: the share of statements that come
+from an evidence turn.
 """
 
 import argparse

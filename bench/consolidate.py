@@ -1,10 +1,10 @@
-"""What does a night cost: the first, one in which nothing has changed, and one after a little that is new?
+"""Measure the cost of a consolidation: the first one, one without changes, and one after a few changes.
 
 python -m bench.consolidate [--sizes 1000,10000,100000] [--sessions 20,200] [--branches 4] [--here]
                             [--json FILE]
 
-Each phase runs in a process of its own (with --here in this one), without a language model, on a generated
-store (`bench.nights`). Meanwhile another process writes a little again and again: how long did it wait?
+Each phase runs in its own process (with --here in this one), without a language model, on a generated store
+(`bench.nights`). Another process writes a little at the same time; the bench shows how long it had to wait.
 """
 
 import argparse

@@ -1,14 +1,14 @@
-"""Corrections: of two statements in a user's words, does the newer one win, and only where it should?
+"""Corrections: check that the newer of two statements in a user's words wins, and only where it should.
 
 python -m bench.corrections [--model gte-small|hash] [--seen] [--failures] [--json FILE]
 
 `correction_pairs.jsonl` holds pairs of an older and a newer statement with a question. Half of the pairs
-contradict each other, half do not. Some are `unseen`: not looked at while rules are written. In `reworded`
-pairs the newer statement uses other words than the older one, often none that are the same.
-Each pair is a store of its own, among other notes. The question is asked by `search` before and after
+contradict each other, half do not. Some are `unseen`: nobody looks at them while writing rules. In `reworded`
+pairs the newer statement uses other words than the older one, often without any in common.
+Each pair has its own store, with other notes in it. The question is asked by `search` before and after
 consolidation (without a language model). A contradicting pair is right if the newer statement is the first
 hit; after consolidation the older one must be superseded as well. Any other pair is right if neither is
-superseded and the statement that was asked for, the older one, stands before the newer one.
+superseded and the older statement, to which the question refers, ranks above the newer one.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""How good is the digest of real conversations without a language model?
+"""Measure the quality of digests of real conversations without a language model.
 
 python -m bench.digest DATASET_DIR [--half tuned|unseen|all] [--store DIR] [--model NAME] [--labels FILE]
     [--out FILE] [--json FILE]

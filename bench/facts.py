@@ -1,13 +1,13 @@
-"""FactConsolidation: of facts that contradict each other, is the newest one found first, and does sleep help?
+"""FactConsolidation: is the newest of contradicting facts found first, before and after consolidation?
 
 python -m bench.facts DATASET_DIR [--pools NAME ...] [--limit N] [--model gte-small|hash]
                       [--kind note|fragment] [--json FILE]
 
-DATASET_DIR holds `corpus.jsonl[.gz]` and `questions.jsonl[.gz]`. Each pool is a store of its own, filled
+DATASET_DIR holds `corpus.jsonl[.gz]` and `questions.jsonl[.gz]`. Each pool has its own store, filled
 with `remember` in the order of the facts, one a minute. The questions are asked before and after
-consolidation (without a language model): `search` as it is, `deep`, and by words alone (`matching` of the
-store, BM25). They do not count as use. A fresh fact that is not among the first 20 is missed; a stale one
-that is not, lies below.
+consolidation (without a language model): by plain `search`, by `deep` search, and by words alone (`matching`
+of the store, BM25). They do not count as use. A fresh fact that is not among the first 20 hits is missed; a
+stale one that is not among them ranks below them.
 """
 
 import argparse

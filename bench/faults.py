@@ -1,10 +1,10 @@
-"""I/O errors: at every call of the file layer, in every operation. Is the caller told the truth?
+"""I/O errors at every call of the file layer, in every operation: check that the caller gets the true result.
 
 python -m bench.faults [--every 1] [--operations a,b] [--kinds a,b] [--json FILE]
 
 Each run opens a store, does one operation and closes it; one call of the file layer fails, or that and all
-later ones. Whatever was acknowledged must be there, and what was refused must be there whole or not at all.
-After a single error the same process must go on writing.
+later ones. Every acknowledged change must be in the store; a refused one must be there as a whole or not at
+all. After a single error the same process must be able to write again.
 """
 
 import argparse

@@ -1,12 +1,12 @@
-"""How long does a first import take, as a user sees it, and how long does a search take meanwhile?
+"""Measure how long a first import takes for a user, and how long a search takes during the import.
 
 python -m bench.first_import [--turns 7000] [--dataset DIR] [--dry-run] [--model hash] [--json FILE]
 
-Starts the daemon on an empty home with transcripts in Claude Code's form. Three times are taken from the
+Starts the daemon on an empty home with transcripts in Claude Code's form. Three times are measured from the
 start of the daemon: until all turns are read, until all are embedded, until all are digested. A client of
-`lore-mcp` searches meanwhile, in bursts, and again afterwards, when the daemon has nothing to do.
+`lore-mcp` searches during this time, in bursts, and again afterwards, when the daemon is idle.
 
---dataset: conversations of a folder with corpus.jsonl[.gz], filled up with synthetic tool output.
+--dataset: use the conversations of a folder with corpus.jsonl[.gz], and fill up with synthetic tool output.
 --dry-run: also run `lore consolidate --dry-run` as soon as all turns are read, and time it.
 """
 

@@ -1,8 +1,8 @@
-"""Size and shape of the source: the figures by which the house is kept small.
+"""Size and shape of the source: the figures that keep it small.
 
 python -m bench.house [--source DIR] [--json FILE]   # the figures
 python -m bench.house --limits [--reason TEXT]       # write them to tests/house_limits.toml
-python -m bench.house --walk [--functions]           # what one search and one store run
+python -m bench.house --walk [--functions]           # the code that one search and one store run
 
 All figures come from the syntax trees below `--source` (src/lore unless given); each file is parsed once.
 SLOC counts lines that hold code: no comments, docstrings or blank lines. Import depth is the number of

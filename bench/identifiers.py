@@ -1,9 +1,9 @@
-"""Is an exact identifier the first hit through every surface, also after other memories have been read?
+"""Check that an exact identifier is the first hit through every surface, also after other memories were read.
 
 python -m bench.identifiers [--incidents 160] [--asked 20] [--read 12] [--model gte-small]
 
 Saves incidents that differ in number, service and cause through `memory_save`, asks for some of them by their
-id alone, reads others, and asks again. Shows how many links were made without being asked for.
+id alone, reads others, and asks again. Shows how many links were made without a request.
 """
 
 import argparse

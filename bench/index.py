@@ -1,4 +1,4 @@
-"""Vector indexes side by side: time, recall, filter, cold start and memory, each in its own process."""
+"""Compare vector indexes: time, recall, filters, cold start and memory, each in its own process."""
 
 import argparse
 import json

@@ -1,4 +1,4 @@
-"""How fast are transcripts read: the first time, the second time, and until a new line is found?
+"""Measure how fast transcripts are read: the first time, the second time, and until search finds a new line.
 
 python -m bench.ingest [--megabytes 1000] [--files 40] [--json FILE]
 

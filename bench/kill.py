@@ -1,11 +1,11 @@
-"""Kill without mercy: is all that was acknowledged there, and nothing half?
+"""Kills: check that every acknowledged change survives and that no change is there by half.
 
 python -m bench.kill [--kills 1000] [--racing 20] [--cuts 66] [--operations a,b] [--synchronous FULL]
                      [--seed 1] [--json FILE]
 
 kills: a process that does one operation ends itself by SIGKILL at a call of the file layer; 0: at each call
 of each operation, opening (recovery, upgrade) and closing included. racing: two processes write at once, and
-one of them is killed at any moment. cuts: power cuts (`bench.power`), because a kill alone cannot tell
+one of them is killed at a random moment. cuts: power cuts (`bench.power`), because a kill alone cannot show
 whether anything was synced: `--synchronous OFF` must fail.
 """
 

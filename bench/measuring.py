@@ -1,4 +1,4 @@
-"""What a piece of work costs, measured in a process of its own; and a bar that shows how far one is."""
+"""Cost of a piece of work, measured in its own process; and a progress bar."""
 
 import multiprocessing
 import re

@@ -1,4 +1,4 @@
-"""A store as it is before a night: trees of memories with vectors in clusters, and conversations."""
+"""Generate a store before consolidation: trees of memories with vectors in clusters, and conversations."""
 
 import random
 from collections.abc import Iterator, Sequence

@@ -1,8 +1,8 @@
-"""patterns: does each regular expression of the source take linear time, whatever text it meets?
+"""patterns: check that each regular expression of the source takes linear time on any text.
 
-Every pattern of the package is tried with texts made from itself: each repetition in it is fed to excess,
-with and without the parts before it, with an end that fails. So is every pure function that takes texts. It
-is linear if four times the text costs about four times the processor time.
+Every pattern of the package is tried with texts derived from it: each repetition in it is matched many times,
+with and without the parts before it, with an end that fails. So is every pure function that takes texts. A
+pattern is linear if four times the text costs about four times the processor time.
 
     python -m bench.patterns [--bytes 50000] [MODULE ...]
 """

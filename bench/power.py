@@ -1,11 +1,11 @@
-"""Power cuts: is all that was acknowledged there, and nothing half, where only synced writes are sure?
+"""Power cuts: check that every acknowledged change survives, as a whole, if only synced writes are sure to.
 
 python -m bench.power [--cuts 1000] [--operations a,b] [--synchronous FULL] [--seed 1] [--json FILE]
 
-Every operation runs once on SQLite with its file layer observed. Then the power is cut at random points of
-it: writes since the last sync of a file survive whole, in part (sector by sector) or not at all. Every third
-cut is followed by another one while the store recovers. `--synchronous OFF` must fail: it shows that the
-bench would notice.
+Every operation runs once on SQLite with an observed file layer. Then the power is cut at random points of it:
+writes since the last sync of a file survive whole, in part (sector by sector) or not at all. Every third
+cut is followed by another one while the store recovers. `--synchronous OFF` must fail, which
+shows that the bench notices lost writes.
 """
 
 import argparse

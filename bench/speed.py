@@ -1,8 +1,8 @@
-"""How fast is a search, where does its time go, and what does a large store cost to open?
+"""Measure the time of a search and of its parts, and the cost of opening a large store.
 
 python -m bench.speed [--sizes 1000 10000 100000] [--queries 200] [--model NAME] [--json FILE]
 
-Times are the middle, the slowest twentieth and the slowest hundredth (p50/p95/p99).
+Times are p50, p95 and p99.
 """
 
 import argparse

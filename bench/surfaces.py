@@ -1,4 +1,4 @@
-"""What does each surface cost a model to know, and how long does each tool take?
+"""Measure how many tokens the description of each surface costs a model, and how long each tool takes.
 
 python -m bench.surfaces [--memories 10000] [--calls 30] [--model NAME] [--json FILE]
 """

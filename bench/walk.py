@@ -1,11 +1,11 @@
-"""What does one search and one store run: files, functions, lines and SQL statements of the source?
+"""Count the files, functions, lines and SQL statements that one search and one store run.
 
 python -m bench.house --walk [--functions] [--json FILE]
 
 A small store is filled through the default surface; one search and one store warm it up; then one of each
-is traced. Counted are the functions of the package that run in the calling thread, the code lines of these
-functions, and the SQL statements that the thread executes. The "core" is the way from the surface's tool to
-the ranking and back: surfaces, engine and store, without the pure rules that they call.
+is traced. The bench counts the functions of the package that run in the calling thread, the code lines of
+these functions, and the SQL statements that the thread executes. The "core" is the way from the surface's
+tool to the ranking and back: surfaces, engine and store, without the pure rules that they call.
 """
 
 import json

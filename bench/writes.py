@@ -1,4 +1,4 @@
-"""What does a write cost the one who waits for it, and how many writers get through at once?
+"""Measure the latency of a write for its caller, and the throughput of several writers at once.
 
 python -m bench.writes [--memories 10000] [--calls 40] [--model hash] [--threads 1 8] [--seconds 4]
 """

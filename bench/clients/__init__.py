@@ -1,1 +1,1 @@
-"""Many agents at once: what each costs to start, and what a daemon shared by all of them withstands."""
+"""Many agents at once: the cost of starting each, and the load that their shared daemon withstands."""

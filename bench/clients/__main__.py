@@ -1,15 +1,16 @@
-"""What does one more agent cost, and what does the daemon that all of them share withstand?
+"""Measure the cost of one more agent, and the load that the shared daemon withstands.
 
 python -m bench.clients [start | cold | journey | flood | mixed | kill | all] [--model hash] [--json FILE] ...
 
-start: from the start of a server to its first list of tools, and its memory, beside other servers.
+start: time from the start of a server to its first list of tools, and its memory; compared with other
+       servers.
 cold:  real agents start while no daemon runs: are Lore's tools in their first request? (not part of all)
 journey: real agents after `lore install`: are brief and recalled memories in their requests, is what was said
        in one conversation found in the next? (not part of all)
 flood: many clients start at once while no daemon runs.
 mixed: many clients write and search; many calls are in flight on one connection.
 kill:  the daemon is killed under busy clients.
-The exit code is 1 if anything acknowledged was lost or a client was left alone.
+The exit code is 1 if an acknowledged write was lost or a client could not work to the end.
 """
 
 import argparse

@@ -1,8 +1,8 @@
-"""cold: do real agents have Lore's tools in their first request to the model, although no daemon runs?
+"""cold: check that real agents have Lore's tools in their first request to the model although no daemon runs.
 
-Before each run the daemon is stopped. A loopback model (`model_api`) takes the place of the real one. What is
-counted is the first request with the user's prompt and with tools: the names of Lore's tools in it, wherever
-the client puts them (Claude Code lists them by name and gives their schemas on demand).
+The daemon is stopped before each run. A loopback model (`model_api`) replaces the real one. The bench counts
+the names of Lore's tools in the first request that has the user's prompt and tools, wherever the client puts
+them (Claude Code lists them by name and gives their schemas on demand).
 """
 
 import json

@@ -1,4 +1,4 @@
-"""crowd: agents that work at the same time, each a process with a server process of its own."""
+"""crowd: agents that work at the same time; each is a process with its own server process."""
 
 import multiprocessing as processes
 import traceback

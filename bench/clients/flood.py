@@ -1,4 +1,4 @@
-"""flood: many agents begin at the same instant, and there is no daemon yet."""
+"""flood: many agents start at the same instant while no daemon runs."""
 
 import json
 import threading

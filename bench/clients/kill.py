@@ -1,4 +1,4 @@
-"""kill: the daemon is killed again and again while agents work; each goes on with its one `lore-mcp`."""
+"""kill: the daemon is killed again and again while agents work; each agent keeps its one `lore-mcp`."""
 
 import itertools
 import random

@@ -1,4 +1,4 @@
-"""line: a client that speaks MCP over raw pipes and costs next to nothing itself."""
+"""line: an MCP client over raw pipes that takes almost no time and memory itself."""
 
 import json
 import os

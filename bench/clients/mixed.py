@@ -1,4 +1,4 @@
-"""mixed: agents write and search at the same time, through one daemon; beside it, each on its own."""
+"""mixed: agents write and search at the same time, through one daemon or, for comparison, each alone."""
 
 import os
 import random

@@ -1,4 +1,4 @@
-"""peers: servers and clients of others, installed from their registries into a folder that is kept."""
+"""peers: servers and clients of other vendors, installed from their registries into a folder that is kept."""
 
 import json
 import os

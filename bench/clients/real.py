@@ -1,4 +1,4 @@
-"""real: the clients that others have written, with `lore-mcp`."""
+"""real: the clients of other vendors, with `lore-mcp`."""
 
 import json
 import os

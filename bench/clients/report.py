@@ -1,4 +1,4 @@
-"""report: figures as a table for people; progress goes elsewhere."""
+"""report: the figures as a table for people; progress is printed elsewhere."""
 
 import sys
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""scene: a store in a folder of its own, its daemon, and the end of both."""
+"""scene: a store in its own folder and its daemon, and their removal."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""start: from the start of a server to its first list of tools, and the memory of one more conversation."""
+"""start: time from the start of a server to its first list of tools, and memory of one more conversation."""
 
 import os
 import time

@@ -1,4 +1,4 @@
-"""usage: what processes take, of the memory (in megabytes) and of the processor (in seconds)."""
+"""usage: memory (in megabytes) and processor time (in seconds) of processes."""
 
 import os
 from pathlib import Path

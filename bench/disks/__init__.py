@@ -1,1 +1,1 @@
-"""Bad days for a disk: power cuts, I/O errors and kills, at every point of every operation."""
+"""Power cuts, I/O errors and kills, at every point of every operation."""

@@ -1,4 +1,4 @@
-"""contents: all that a store knows, without ids and times, so that two runs of one work can be compared."""
+"""contents: the contents of a store without ids and times, to compare two runs of the same work."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""layer: SQLite's file layer, observed: every write and sync is recorded, any call can be made to fail."""
+"""layer: SQLite's file layer, observed: it records every write and sync, and can make any call fail."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

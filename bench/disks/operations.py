@@ -1,4 +1,4 @@
-"""operations: stores to begin with, and everything that Lore does to one."""
+"""operations: the stores to start from, and every operation of Lore on a store."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""work: run an operation on a copy of its store, and note how far it was whenever something was written."""
+"""work: run an operation on a copy of its store, and record its progress at every write."""
 
 import argparse
 import shutil

@@ -1,1 +1,1 @@
-"""Hostile calls, frames and transcript lines, by chance but repeatable."""
+"""Hostile calls, frames and transcript lines: random, but repeatable by a seed."""

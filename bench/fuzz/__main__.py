@@ -1,4 +1,4 @@
-"""Does any input end Lore, stop it, or stay without an answer?
+"""Check that no input ends Lore, blocks it, or stays without an answer.
 
 python -m bench.fuzz [--calls 100000] [--lines 1000000] [--seed 1] [--surfaces tree,typed] [--json FILE]
 

@@ -1,4 +1,4 @@
-"""calls: hostile calls of every tool, and damaged frames, through `lore-mcp` to a daemon of its own."""
+"""calls: hostile calls of every tool, and damaged frames, through `lore-mcp` to a separate daemon."""
 
 import json
 import os

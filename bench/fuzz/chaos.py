@@ -1,4 +1,4 @@
-"""chaos: values and texts of every kind but the right one, and right ones after an accident."""
+"""chaos: wrong values and texts of every kind, and right ones that were damaged."""
 
 import json
 import random

@@ -1,4 +1,4 @@
-"""lines: damaged transcript lines of every client, and damaged exports, through the whole of ingestion."""
+"""lines: damaged transcript lines of every client, and damaged exports, through the whole ingestion."""
 
 import json
 import re

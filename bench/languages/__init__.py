@@ -1,1 +1,1 @@
-"""How good is search in other languages than English? See `python -m bench.languages --help`."""
+"""Quality of search in languages other than English. See `python -m bench.languages --help`."""

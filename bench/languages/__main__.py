@@ -1,11 +1,11 @@
-"""How much does a search find in German, Spanish and Chinese?
+"""Measure how much a search finds in German, Spanish and Chinese.
 
 python -m bench.languages [--languages de,es,zh] [--model NAME] [--limit N] [--json FILE] [--seed S]
 
-The same fifteen conversations (150 turns: work on software, and everyday talk) and the same 37 questions in
-three languages. Each language goes into a store of its own through `import`; questions go through `search`.
-Judged in the same run: BM25 of plain words (Chinese: of pairs of characters), the embedder alone, both fused
-by their ranks, and BM25 of words stemmed by the Snowball stemmer of the language. The last rows are the
+There are the same fifteen conversations (150 turns: work on software, and everyday talk) and the same 37
+questions in three languages. Each language is imported into its own store; questions go through `search`.
+Baselines in the same run: BM25 of plain words (Chinese: of pairs of characters), the embedder alone, both
+fused by rank, and BM25 of words stemmed by the Snowball stemmer of the language. The last rows are the
 differences, question by question, with 95 % intervals.
 """
 

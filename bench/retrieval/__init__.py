@@ -1,1 +1,1 @@
-"""How good is what Lore finds? See `python -m bench.retrieval --help`."""
+"""Quality of search. See `python -m bench.retrieval --help`."""

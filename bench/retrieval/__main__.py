@@ -1,13 +1,13 @@
-"""How much of the evidence does a search find, on any data set in the simple form of corpus and questions?
+"""Measure how much of the evidence a search finds, on any data set with a corpus and questions.
 
 python -m bench.retrieval DATASET_DIR [--policy lore | --surface NAME] [--deep] [--night] [--k 1,5,10,20]
     [--limit N] [--json FILE] [--baseline FILE] [--ablate] [--store DIR] [--reference] [--seed S]
 
-Every group of the corpus goes into a Lore of its own through `import`: turns under sessions, with speaker
-and time. Questions go through `search`. BM25 alone, the embedder alone and both by their ranks are judged in
-the same run. --baseline compares with the --json of an earlier run, question by question. --ablate asks each
+Every group of the corpus is imported into its own Lore: turns below sessions, with speaker and time.
+Questions go through `search`. BM25 alone, the embedder alone and both fused by rank are measured in the same
+run. --baseline compares with the --json of an earlier run, question by question. --ablate asks each
 question again without each of the policy's signals. --store keeps the stores, so that the next run with
-another policy need not embed again. --surface asks through a surface's own search tool with an agent's
+another policy does not embed again. --surface asks through a surface's own search tool with an agent's
 arguments and limit, on a copy of the store. --night consolidates such a copy first. --reference ranks by the
 formulas that the surfaces publish.
 """

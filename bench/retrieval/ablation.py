@@ -1,4 +1,4 @@
-"""Ablation: a policy without one signal of its evidence, the others in proportion, or without tidying."""
+"""Ablation: a policy without one signal of its evidence, the others scaled up, or without tidying."""
 
 from dataclasses import replace
 

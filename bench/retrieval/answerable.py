@@ -1,10 +1,11 @@
-"""Does Lore say so when it knows nothing? Answerable and unanswerable questions over the same stores.
+"""Check that Lore says so when it knows nothing: answerable and unanswerable questions over the same stores.
 
 python -m bench.retrieval.answerable DATASET_DIR --foreign DATASET_DIR [--foreign …] [--limit N] [--store DIR]
 
 Three kinds of questions go through `search`: the set's own (answerable), those of other sets or of another
 group of the same set (the store knows nothing about them), and the set's own without evidence (close, but not
-answered there). For each kind: how often the answer is "nothing relevant", and the best score that was shown.
+answered there). The bench shows for each kind how often the answer is "nothing relevant", and the best score
+that was shown.
 """
 
 import argparse

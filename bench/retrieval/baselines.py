@@ -1,4 +1,4 @@
-"""Baselines: what anybody would build first: BM25 alone, an embedder alone, and both by their ranks."""
+"""Baselines: BM25 alone, an embedder alone, and both fused by rank."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -1,12 +1,12 @@
-"""How much evidence is inside an answer of so many tokens?
+"""Measure how much evidence an answer of a given number of tokens contains.
 
 python -m bench.retrieval.budget DATASET_DIR [--tokens 1024] [--hits 10] [--limit N] [--store DIR] [--seed S]
 
 The questions go through the tool `search` (detail=full, limit, budget_tokens). BM25 and the embedder, fused
-by their ranks, hand out whole items, and the 300 characters of each that match best. `evidence`: the share of
-the evidence that is in the answer at all. `readable`: the share of which the answer has at least four fifths
-of the words that it has in common with the right answer. Questions that were asked before all of the items
-existed are left out: the tool has no such filter.
+by rank, return whole items, or the 300 characters of each that match best. `evidence`: the share of
+the evidence that is in the answer at all. `readable`: the share for which the answer contains at least four
+fifths of the words that the evidence has in common with the right answer. Questions that were asked before
+all of the items existed are left out: the tool has no such filter.
 """
 
 import argparse

@@ -1,11 +1,11 @@
-"""Do the weights of the signals hold on a set that they were not chosen on? Fit them without it, and see.
+"""Check that the weights of the signals hold on a data set that they were not chosen on.
 
 python -m bench.retrieval.fit DATASET_DIR DATASET_DIR ... [--limit N] [--store DIR]
 
 Every question is asked once; the signals of its candidates are kept. For each set, weights are fitted on all
 the others (the likelihood that a candidate drawn in proportion to e^score is evidence, each set counting the
-same, no weight below 0), and tried on the set that was left out, next to Lore's own weights. Only the weights
-differ: what a search does after weighing (newest first, each fact once) is left out for both.
+same, no weight below 0), and tested on the set that was left out, next to Lore's own weights. Only the
+weights differ: the steps of a search after weighing (newest first, each fact once) are left out for both.
 """
 
 import argparse

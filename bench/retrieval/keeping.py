@@ -1,4 +1,4 @@
-"""Keeping: a group's items go into a Lore as a user's would, and what is found is traced back to them."""
+"""Keeping: store a group's items in a Lore as a user's would be, and trace hits back to them."""
 
 import argparse
 import json

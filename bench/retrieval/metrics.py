@@ -1,4 +1,4 @@
-"""Metrics: what a ranking of items is worth for one question, and over many."""
+"""Metrics: the value of a ranking of items for one question, and over many questions."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence

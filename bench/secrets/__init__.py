@@ -1,4 +1,4 @@
-"""How well are secrets told from harmless text: a labelled set, made by a fixed seed."""
+"""A labelled set of secrets and harmless texts, generated from a fixed seed."""
 
 import random
 from collections.abc import Iterator, Sequence

@@ -1,11 +1,11 @@
-"""How well are secrets told from harmless text, and how fast?
+"""Measure how well, and how fast, secrets are distinguished from harmless text.
 
 python -m bench.secrets [--json FILE] [--quick]
 
-Precision and recall per type on the labelled set, in a part that the rules were tuned on and a part that they
-were not; lines of Python's own library that are changed; MB/s next to the earlier catalogue in the same run.
-A secret counts as found if neither half of it is left. Precision counts harmless lines that are changed, and
-marks beside the secret.
+Prints precision and recall per type on the labelled set, separately for the part that the rules were tuned on
+and the rest; the lines of Python's own library that are changed; and MB/s next to the earlier catalogue.
+A secret counts as found if neither half of it is left. Changed harmless lines, and marks beside the secret,
+count against precision.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""The catalogue of 16 rules before this one, to compare with."""
+"""The earlier catalogue of 16 rules, for comparison."""
 
 import re
 from collections.abc import Mapping

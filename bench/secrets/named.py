@@ -1,4 +1,4 @@
-"""Secrets that a name announces: passwords in code, settings, addresses, commands and headers."""
+"""Secrets that a name identifies: passwords in code, settings, addresses, commands and headers."""
 
 import base64
 import random

@@ -1,4 +1,4 @@
-"""Formats of tokens as their vendors publish them; values are made at run time, so no file holds a token."""
+"""Formats of tokens as vendors publish them; values are generated at run time, so no file holds a token."""
 
 import random
 import re

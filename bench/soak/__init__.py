@@ -1,1 +1,1 @@
-"""Load for an hour: what grows?"""
+"""An hour of load, to find growth over time."""

@@ -1,13 +1,13 @@
-"""An hour of mixed load: do memory, open files, threads or latency of the daemon grow with time?
+"""Run an hour of mixed load and check that memory, open files, threads and latency of the daemon do not grow.
 
 python -m bench.soak [--minutes 60] [--intervals 20] [--clients 6] [--calls-per-second 6] [--model NAME]
                      [--json FILE]
 
-One daemon in a folder of its own. Clients speak to it through `lore-mcp`: they store, search, read, update,
-link and forget, hang up after some calls and come back as new processes. Meanwhile transcripts grow, and
+One daemon runs in its own folder. Clients use it through `lore-mcp`: they store, search, read, update, link
+and forget, disconnect after some calls and return as new processes. Transcripts grow at the same time, and
 `lore consolidate` runs now and then. The store grows too, so after the load a fresh daemon gets the same
-load, without transcripts, on the same store for one interval: what the old daemon takes beyond that has
-grown with time alone.
+load, without transcripts, on the same store for one interval: the resources that the old daemon takes beyond
+that have grown with time alone.
 Exits with 1 if a call failed or the daemon ended.
 """
 

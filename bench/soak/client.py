@@ -1,4 +1,4 @@
-"""client: an agent that does a bit of everything, hangs up and comes back."""
+"""client: an agent that makes calls of all kinds, disconnects and returns."""
 
 import random
 import threading

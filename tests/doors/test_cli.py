@@ -133,7 +133,7 @@ def test_a_short_id_that_two_memories_share_is_shown_longer(run: Command, lore: 
 
 def test_an_ambiguous_beginning_names_the_candidates(run: Command, kept_at_once: list[str]) -> None:
     error = run("read", kept_at_once[0][:8], code=1).stderr
-    assert error.startswith(f"lore: {kept_at_once[0][:8]} may be any of ")
+    assert error.startswith(f"lore: {kept_at_once[0][:8]} matches several memories: ")
     assert all(id[-8:] in error for id in kept_at_once)
     assert "and more" not in error
 

@@ -163,7 +163,7 @@ def test_a_path_that_does_not_tell_whose_it_is_has_to_be_said(run: Command, home
 
 # --- on and on
 def test_only_where_clients_write_can_be_followed(run: Command, home: Path) -> None:
-    assert "a PATH can only be read once" in run("ingest", "--follow", str(home), code=1).stderr
+    assert "leave out PATH" in run("ingest", "--follow", str(home), code=1).stderr
 
 
 @pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])

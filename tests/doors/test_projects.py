@@ -174,7 +174,7 @@ def test_a_name_that_is_unknown_or_ambiguous_is_refused_with_the_known_ones(
         said = run(*command, "--project", unknown, code=1).stderr
         assert f"known: {', '.join(sorted((other, REMOTE)))}" in said, unknown
     said = run(*command, "--project", "ferry", code=1).stderr
-    assert f"'ferry' may be any of {', '.join(sorted((other, REMOTE)))}" in said
+    assert f"'ferry' matches {', '.join(sorted((other, REMOTE)))}" in said
 
 
 def test_memories_that_are_named_are_found_wherever_they_belong(

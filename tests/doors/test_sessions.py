@@ -335,7 +335,7 @@ def test_what_could_not_be_digested_says_why_and_can_be_tried_again(empty: Comma
 
 
 def test_an_id_is_only_for_another_try(empty: Command) -> None:
-    assert "an ID is for --retry" in empty("staged", "abc", code=1).stderr
+    assert "an ID needs --retry" in empty("staged", "abc", code=1).stderr
 
 
 # --- through a daemon

@@ -57,7 +57,7 @@ PATH = click.Path(path_type=Path)
 @click.option("--data-dir", type=PATH, help="The folder for data and settings (default: ~/.lore).")
 @click.option("--namespace", metavar="NAME", help="Use the memories of this namespace and the shared ones.")
 @click.option(
-    "--no-color", cls=Presence, is_flag=True, envvar="NO_COLOR", help="No colours; so does NO_COLOR."
+    "--no-color", cls=Presence, is_flag=True, envvar="NO_COLOR", help="Print no colours, as with NO_COLOR."
 )
 @click.version_option(VERSION, message="lore %(version)s")
 @click.pass_context

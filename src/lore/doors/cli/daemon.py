@@ -30,7 +30,7 @@ COMMANDS = {  # name -> module:attribute in this package, and the help line
     "logs": ("daemon:logs", "Show the log of the daemon."),
     "run": ("serve:run", "Run the daemon in the foreground."),
     "install": ("daemon:install", "Start the daemon at every login."),
-    "uninstall": ("daemon:uninstall", "Undo install."),
+    "uninstall": ("daemon:uninstall", "No longer start the daemon at login."),
 }
 NOT_RUNNING = 3
 """Exit code of `lore daemon status`, as systemctl has it."""
@@ -105,7 +105,7 @@ def _identity(endpoint: Endpoint) -> dict[str, int | str]:
 def status(flags: Flags, as_json: bool) -> int:
     """Show whether the daemon runs and what it does.
 
-    The exit code is 0 if it runs and 3 if it does not, as systemctl has it.
+    The exit code is 0 if it runs and 3 if it does not, as with systemctl.
     """
     report = query_status(endpoint_of(flags))
     if as_json:
@@ -252,7 +252,7 @@ def install(flags: Flags, only_print: bool, no_start: bool, as_json: bool) -> No
 
 @command()
 def uninstall(flags: Flags, as_json: bool) -> None:
-    """Undo install.
+    """No longer start the daemon at login.
 
     Stops the service and removes its unit; memories, settings and the log stay.
     """

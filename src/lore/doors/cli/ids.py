@@ -38,7 +38,7 @@ def resolve(lore: "Lore", part: str, option: str = "") -> str:
         return part if part in found else found[0]
     candidates = ", ".join(shortened(lore, found[:CANDIDATES]).values())
     more = " and more" if len(found) > CANDIDATES else ""
-    raise Invalid(f"{where}{part} may be any of {candidates}{more}; give one of these")
+    raise Invalid(f"{where}{part} matches several memories: {candidates}{more}; give one of these")
 
 
 def resolve_all(lore: "Lore", parts: Iterable[str], option: str = "") -> list[str]:

@@ -133,7 +133,7 @@ def _in_paths(
 ) -> list[tuple[Path, "Source"]]:
     """The transcripts in these files and folders. Their client is the given one, or follows from the path."""
     if len(clients) > 1:
-        raise Invalid("a PATH is of one client; give --source once")
+        raise Invalid("a PATH belongs to one client; give --source only once")
     find_files = lazy.untrusted_files.find_files
     patterns = {name for source in clients or lazy.sources.SOURCES.values() for name in source.file_names}
     files: list[Path] = []
@@ -157,8 +157,8 @@ def _client_of(file: Path) -> "Source":
 def _follow(flags: Flags, clients: Sequence["Source"], after: float, options: Mapping[str, Any]) -> _Result:
     """Read transcripts as they grow, until Ctrl-C."""
     if options["paths"] or options["again"]:
-        wrong = "a PATH can only be read once" if options["paths"] else "--again needs --once"
-        raise Invalid(f"--follow reads where the clients write; {wrong}")
+        wrong = "PATH" if options["paths"] else "--again"
+        raise Invalid(f"--follow reads all transcripts as they grow; leave out {wrong}")
     config, watching = settings(flags), lazy.transcript_watcher
     transcripts = watching.Transcripts(
         sources=clients or list(lazy.sources.SOURCES.values()),
@@ -201,7 +201,7 @@ async def _end_on_signal(watcher: "TranscriptWatcher") -> None:
 @command("import")
 @click.argument("paths", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--format", type=click.Choice(FORMATS), help="The format of the files (default: detected).")
-@click.option("--session", metavar="NAME", default="", help="The session of texts (default: the file name).")
+@click.option("--session", metavar="NAME", default="", help="Session of text files (default: file name).")
 def import_files(
     flags: Flags, paths: Sequence[Path], format: Format | None, session: str, as_json: bool
 ) -> int:

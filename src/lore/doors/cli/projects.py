@@ -75,7 +75,7 @@ def key_of(lore: "Lore", name: str) -> str:
     if not alike:
         raise Invalid(f"--project: unknown project {preview(name, 80)!r}; {_listed(keys)}")
     if len(alike) > 1:
-        raise Invalid(f"--project: {name!r} may be any of {', '.join(alike[:LISTED])}; give more of its key")
+        raise Invalid(f"--project: {name!r} matches {', '.join(alike[:LISTED])}; give more of its key")
     return alike[0]
 
 

@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 @click.option("--under", metavar="ID", shell_complete=complete_ids(), help="Only below this memory.")
 @click.option("--deep", is_flag=True, help="Follow names and links from the first hits.")
 @click.option(
-    "--among", metavar="ID,...", shell_complete=complete_ids(), help="Only these; without TEXT, all of them."
+    "--among", metavar="ID,...", shell_complete=complete_ids(), help="Only these; without TEXT, show all."
 )
 @click.option(
     "--policy",
     default="lore",
     shell_complete=complete_policies,
-    help="Ranking: lore (default), scored or tree.",
+    help="Ranking: lore (default), graph, scored, tree, tree-first or typed.",
 )
 @click.option("--kind", multiple=True, help="Only this kind; may be repeated, like --type and --source.")
 @click.option("--type", multiple=True, help="Only this type, such as fact or decision.")

@@ -225,7 +225,7 @@ def _turn_lines(turn: Memory, full: bool, text: str) -> tuple[list[str], bool]:
 # --- staged
 @command()
 @click.argument("ids", metavar="[ID]...", nargs=-1, shell_complete=complete_ids(kinds=(SESSION,)))
-@click.option("--retry", is_flag=True, help="Retry conversations that could not be digested: these, or all.")
+@click.option("--retry", is_flag=True, help="Retry conversations that could not be digested: all, or these.")
 @project_options
 def staged(flags: Flags, /, *, ids: Sequence[str], retry: bool, as_json: bool, **where: Any) -> None:
     """Show which conversations still wait to be digested.
@@ -233,7 +233,7 @@ def staged(flags: Flags, /, *, ids: Sequence[str], retry: bool, as_json: bool, *
     If digesting a conversation fails, Lore retries it a few times. After that it waits for --retry.
     """
     if ids and not retry:
-        raise Invalid("an ID is for --retry; without it, all waiting conversations are listed")
+        raise Invalid("an ID needs --retry; without an ID, all waiting conversations are listed")
     with open_lore(flags) as lore:
         within = scope(lore, **where, assume=not ids)
         waiting = lore.staged()

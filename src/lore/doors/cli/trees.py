@@ -25,7 +25,7 @@ DEEPEST = 100
 def roots(flags: Flags, keyword: str | None, limit: int, as_json: bool) -> None:
     """List the memories at the top of trees, most relevant first.
 
-    With a KEYWORD, only those that have it in their title or, without one, in the beginning of their text.
+    With a KEYWORD, only those with it in their title, or in the first words of an untitled one.
     """
     with open_lore(flags) as lore:
         found = lore.roots(limit) if keyword is None else _with_keyword(lore, keyword)[:limit]
