@@ -9,7 +9,7 @@ from lore.engine.context import Context
 from lore.engine.entity_view import OBSERVATION, refresh_entities_of
 from lore.engine.link import put_link
 from lore.errors import Invalid, NotFound
-from lore.model import SHARED, Memory, Revision, Tie
+from lore.model import FILE, SHARED, Memory, Revision, Tie
 from lore.store import Writer
 from lore.text import (
     CONTENT_LIMIT_BYTES,
@@ -32,6 +32,8 @@ def revise(revision: Revision, context: Context) -> Memory:
         if memory is None:
             raise NotFound(f"unknown memory {preview(revision.id, 80)}")
         changed = replace(memory, **_title_change(memory, changes), **changes)
+        if memory.kind == FILE and changed.title != memory.title:
+            raise Invalid(f"the title of the file {memory.title} is its path; rename the file instead")
         if changed == memory:
             return memory
         [stored] = writer.put([replace(changed, updated_at=context.now)])
@@ -58,8 +60,10 @@ def supersede(old: str, new: str, context: Context) -> Memory:
 
 
 def _title_change(memory: Memory, changes: Mapping[str, Any]) -> dict[str, Any]:
-    """A title that was taken from the text follows the new text."""
+    """A title that was taken from the text follows the new text; a path is not."""
     if "title" in changes or "content" not in changes or memory.title != title_of(memory.content):
+        return {}
+    if memory.kind == FILE:
         return {}
     return {"title": title_of(changes["content"])}
 
