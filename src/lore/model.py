@@ -19,7 +19,6 @@ LORE_CALL = "lore-call"
 """A turn in which an agent called Lore itself: shown in its session, never found by a search."""
 VERBATIM = frozenset({TURN, SESSION, LORE_CALL})
 """The kinds that are no knowledge but what knowledge comes from: what was said and done, as recorded."""
-FILE = "file"  # a text that an agent keeps under a path, which is its title
 STORED_TRUST = 0.8  # in a memory that somebody stored on purpose, 0 to 1; `ingest` sets that of turns
 DISTILLED = "distilled"  # The source type of what Lore has written itself
 DERIVED = "derived_from"

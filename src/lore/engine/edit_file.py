@@ -5,9 +5,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from lore.engine.context import Context
-from lore.engine.file_paths import ROOT, check_path, file_at, files_at, refuse_taken
+from lore.engine.file_paths import FILE, ROOT, check_path, file_at, files_at, refuse_taken
 from lore.errors import Invalid, NotFound
-from lore.model import FILE, Memory, new_id
+from lore.model import Memory, new_id
 from lore.text import require_text
 
 Edit = Callable[[str | None], str]

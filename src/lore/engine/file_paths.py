@@ -7,11 +7,13 @@ from urllib.parse import unquote
 
 from lore.admit import admit
 from lore.errors import Duplicate, Invalid
-from lore.model import FILE, Filter, Memory
+from lore.model import Filter, Memory
 from lore.store import Reader
 from lore.store.values import EVERY
 from lore.text import TITLE_LIMIT_BYTES, check_storable, preview
 
+FILE = "file"
+"""The kind of a memory that an agent keeps as a file; its title is its path."""
 ROOT = "/memories"
 """The folder of all memory files."""
 SHOWN = 200

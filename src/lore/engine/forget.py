@@ -6,9 +6,9 @@ from dataclasses import replace
 from lore.engine import origins
 from lore.engine.context import Context
 from lore.engine.entity_view import OBSERVATION, refresh_entities_of
-from lore.engine.file_paths import refuse_taken
+from lore.engine.file_paths import FILE, refuse_taken
 from lore.engine.link import end_link, new_link
-from lore.model import FILE, SESSION, Link, Memory, Tie
+from lore.model import SESSION, Link, Memory, Tie
 from lore.store import Writer
 
 

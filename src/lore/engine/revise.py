@@ -7,9 +7,10 @@ from typing import Any
 from lore.admit import admit
 from lore.engine.context import Context
 from lore.engine.entity_view import OBSERVATION, refresh_entities_of
+from lore.engine.file_paths import FILE
 from lore.engine.link import put_link
 from lore.errors import Invalid, NotFound
-from lore.model import FILE, SHARED, Memory, Revision, Tie
+from lore.model import SHARED, Memory, Revision, Tie
 from lore.store import Writer
 from lore.text import (
     CONTENT_LIMIT_BYTES,
@@ -60,10 +61,10 @@ def supersede(old: str, new: str, context: Context) -> Memory:
 
 
 def _title_change(memory: Memory, changes: Mapping[str, Any]) -> dict[str, Any]:
-    """A title that was taken from the text follows the new text; a path is not."""
-    if "title" in changes or "content" not in changes or memory.title != title_of(memory.content):
+    """A title that was taken from the text follows the new text; the path of a file stays."""
+    if "title" in changes or "content" not in changes or memory.kind == FILE:
         return {}
-    if memory.kind == FILE:
+    if memory.title != title_of(memory.content):
         return {}
     return {"title": title_of(changes["content"])}
 
