@@ -3,6 +3,7 @@
 import random
 import string
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -459,3 +460,15 @@ def test_a_view_counts_as_use_and_a_listing_does_not(lore: Lore) -> None:
     assert lore.select(FILES, 1)[0].access_count == 0
     call(lore, "view", NOTES)
     assert lore.select(FILES, 1)[0].access_count == 1
+
+
+def test_the_example_of_the_page_works(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("LORE_DATA_DIR", str(tmp_path))
+    monkeypatch.setenv("LORE_EMBEDDING_MODEL", "hash")
+    page = (Path(__file__).parents[2] / "docs" / "memory-tool.md").read_text(encoding="utf-8")
+    example = page.split("```python\n")[1].split("```")[0]
+    exec(compile(example, "docs/memory-tool.md", "exec"), {})
+    assert capsys.readouterr().out == "File created successfully at: /memories/team.md False\n"
