@@ -35,8 +35,8 @@ def test_edits_of_several_writers_are_all_kept(lore: Lore, config: Config, clock
 
     def append(writer: int) -> None:
         for number in range(EDITS):
-            line = f"line {number} of writer {writer}\n"
-            (lore, other)[writer % 2].edit_file(NOTES, lambda text, line=line: (text or "") + line)
+            append_line = f"{{}}line {number} of writer {writer}\n".format
+            (lore, other)[writer % 2].edit_file(NOTES, append_line)
 
     threads = [threading.Thread(target=append, args=(writer,)) for writer in range(WRITERS)]
     for thread in threads:
