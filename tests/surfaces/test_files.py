@@ -387,7 +387,8 @@ def test_what_another_dialect_deletes_is_no_file_any_more(call: Call, lore: Lore
 
 def test_memories_of_other_dialects_are_no_files(lore: Lore) -> None:
     lore.remember(Draft(content="A note.", title=NOTES))
-    lore.remember(Draft(content="No path.", kind=FILE, title="elsewhere"))
+    with pytest.raises(Invalid, match="surface files"):
+        lore.remember(Draft(content="Another.", kind=FILE, title=NOTES))
     assert listing(lore) == ["0B\t/memories"]
     create(lore)
     assert text_at(lore) == TEXT
