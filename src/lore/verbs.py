@@ -41,6 +41,8 @@ VERBS: dict[str, Verb] = {
     "remember": Verb("write", repeatable=False),
     "remember_all": Verb("write", repeatable=False),
     "revise": Verb("write", repeatable=False),
+    "edit_file": Verb("write", repeatable=False, remote=False),
+    "move_files": Verb("write", repeatable=False),
     "supersede": Verb("write", repeatable=False),
     "forget": Verb("write", repeatable=False),
     "restore": Verb("write", repeatable=False),

@@ -49,6 +49,7 @@ SAVES: dict[str, tuple[str, Arguments]] = {
     "scored.lore_remember": ("lore_remember", {"thought": SENTENCE}),
     "graph.create_entities": ("create_entities", {"entities": [ENTITY]}),
     "official.create_entities": ("create_entities", {"entities": [ENTITY]}),
+    "files.memory": ("memory", {"command": "create", "path": "/memories/station.md", "file_text": SENTENCE}),
 }
 ENTITIES = {"graph.create_entities", "official.create_entities"}
 

@@ -133,6 +133,8 @@ CALLS: list[tuple[str, Arguments]] = [
     ("official.read_graph", {}),
     ("official.search_nodes", {"query": TEXT}),
     ("official.open_nodes", {"names": [NAME, "Zoo"]}),
+    ("files.memory", {"command": "create", "path": "/memories/station.md", "file_text": TEXT}),
+    ("files.memory", {"command": "create", "path": f"/memories/{SECRET}.md", "file_text": OTHER}),
 ]
 
 

@@ -12,6 +12,7 @@ from lore.engine.background import Background
 from lore.engine.consolidate.backlog import retry, staged
 from lore.engine.context import Context
 from lore.engine.duplicates import Repetitions, Thresholds, find_repetitions
+from lore.engine.edit_file import Edit, Edited, edit_file, move_files
 from lore.engine.embeddings import Embeddings, embed_pending, release, try_embed_batch
 from lore.engine.entity_view import ENGLISH, EntityView, GraphVocabulary, past_of
 from lore.engine.find_duplicate import DuplicateCheck, Match, TextOrVector, find_duplicate, similar
@@ -39,23 +40,6 @@ from lore.engine.status import status
 from lore.engine.suggest import Candidate, Reviewed, Suggestions, recommend, review, suggestions
 from lore.health import Finding, Staged, Status
 from lore.llm.base import LanguageModel
-from lore.model import (
-    SHARED,
-    Answer,
-    Branch,
-    Cause,
-    Draft,
-    Entry,
-    Filter,
-    Link,
-    Memory,
-    Order,
-    Query,
-    Reading,
-    Remembered,
-    Revision,
-    Tie,
-)
 from lore.ranking.policy import POLICIES, Policy
 from lore.store import Reader, Store, back_up
 from lore.store.values import COUNT, EVERY, JournalFilter, Page
@@ -63,6 +47,9 @@ from lore.text import NAMESPACE_LIMIT_BYTES, REASON_LIMIT_BYTES, check_storable,
 from lore.transcripts.import_formats import Format
 from lore.transcripts.project import repository_of
 from lore.transcripts.sources import Source
+
+from lore.model import SHARED, Answer, Branch, Cause, Draft, Entry, Filter, Link, Memory  # isort: skip
+from lore.model import Order, Query, Reading, Remembered, Revision, Tie  # isort: skip
 
 EVERYTHING = Filter()
 
@@ -174,6 +161,18 @@ class Lore:
         memory = revise(revision, self._context("revise", reason))
         self.background.wake()
         return memory
+
+    def edit_file(self, path: str, edit: Edit) -> Edited:
+        """Keep the text that `edit` makes of a memory file's text, or of None for a new file."""
+        edited = edit_file(path, edit, self._context("edit_file"))
+        self.background.wake()
+        return edited
+
+    def move_files(self, path: str, new_path: str) -> list[Memory]:
+        """Give a memory file, or all files in a folder, a new path."""
+        moved = move_files(path, new_path, self._context("move_files"))
+        self.background.wake()
+        return moved
 
     def supersede(self, old: str, new: str, reason: str = "") -> Memory:
         """Replace an older memory by a newer one; from then on only a search of the history finds it."""

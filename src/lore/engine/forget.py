@@ -6,6 +6,7 @@ from dataclasses import replace
 from lore.engine import origins
 from lore.engine.context import Context
 from lore.engine.entity_view import OBSERVATION, refresh_entities_of
+from lore.engine.file_paths import FILE, refuse_taken
 from lore.engine.link import end_link, new_link
 from lore.model import SESSION, Link, Memory, Tie
 from lore.store import Writer
@@ -57,7 +58,8 @@ def hide(memory: Memory, reason: str, writer: Writer) -> None:
 def restore(ids: Sequence[str], context: Context) -> list[str]:
     """Bring forgotten memories back to where they were, with the children they had.
 
-    A session comes back with all that went along with it. Returns the ids that were forgotten, then the ids
+    A session comes back with all that went along with it. A file does not come back to a path that another
+    file has taken since. Returns the ids that were forgotten, then the ids
     of what came back along with a session.
     """
     with context.transaction() as writer:
@@ -69,6 +71,7 @@ def restore(ids: Sequence[str], context: Context) -> list[str]:
         given = {memory.id for memory in forgotten}
         others = [memory for id, memory in along.items() if id not in given]
         back = [*forgotten, *others, *(gone for one in forgotten for gone in _gone_along(one, writer))]
+        refuse_taken([memory.title for memory in back if memory.kind == FILE], writer)
         writer.put([replace(m, forgotten_at=None, forgotten_reason="", updated_at=context.now) for m in back])
         for memory in forgotten:
             _take_back(memory, writer)

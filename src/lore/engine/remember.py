@@ -8,6 +8,7 @@ from typing import Any
 from lore.admit import admit
 from lore.engine.context import Context, count_use
 from lore.engine.embeddings import Embeddings
+from lore.engine.file_paths import FILE
 from lore.engine.link import check_tie, new_link, put_link
 from lore.errors import Duplicate, Invalid, NotFound
 from lore.model import UPDATES, VERBATIM, Draft, Filter, Link, Memory, Remembered, Tie, new_id
@@ -136,7 +137,8 @@ def _check(draft: Draft) -> None:
     require_text(draft.content, "content")
     check_storable(draft.title, "title", TITLE_LIMIT_BYTES)
     check_storable(draft.summary, "summary")
-    require_text(draft.kind, "kind", SHORT_LIMIT_BYTES)
+    if require_text(draft.kind, "kind", SHORT_LIMIT_BYTES) == FILE:
+        raise Invalid(f"kind {FILE!r} is for memories with a path; the tool of the surface files makes them")
     for name in ("type", "status", "source", "source_type", "session", "channel"):
         check_storable(getattr(draft, name), name, SHORT_LIMIT_BYTES)
     check_storable(draft.project or "", "project", PROJECT_LIMIT_BYTES)

@@ -7,6 +7,7 @@ from typing import Any
 from lore.admit import admit
 from lore.engine.context import Context
 from lore.engine.entity_view import OBSERVATION, refresh_entities_of
+from lore.engine.file_paths import FILE
 from lore.engine.link import put_link
 from lore.errors import Invalid, NotFound
 from lore.model import SHARED, Memory, Revision, Tie
@@ -32,6 +33,8 @@ def revise(revision: Revision, context: Context) -> Memory:
         if memory is None:
             raise NotFound(f"unknown memory {preview(revision.id, 80)}")
         changed = replace(memory, **_title_change(memory, changes), **changes)
+        if memory.kind == FILE and changed.title != memory.title:
+            raise Invalid(f"the title of the file {memory.title} is its path; rename the file instead")
         if changed == memory:
             return memory
         [stored] = writer.put([replace(changed, updated_at=context.now)])
@@ -58,8 +61,10 @@ def supersede(old: str, new: str, context: Context) -> Memory:
 
 
 def _title_change(memory: Memory, changes: Mapping[str, Any]) -> dict[str, Any]:
-    """A title that was taken from the text follows the new text."""
-    if "title" in changes or "content" not in changes or memory.title != title_of(memory.content):
+    """A title that was taken from the text follows the new text; the path of a file stays."""
+    if "title" in changes or "content" not in changes or memory.kind == FILE:
+        return {}
+    if memory.title != title_of(memory.content):
         return {}
     return {"title": title_of(changes["content"])}
 

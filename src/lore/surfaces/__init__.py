@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from lore.errors import Invalid
+from lore.surfaces.files import FILES
 from lore.surfaces.graph import GRAPH
 from lore.surfaces.official import OFFICIAL
 from lore.surfaces.scored import SCORED
@@ -25,6 +26,7 @@ SURFACES: dict[str, Surface] = {
     "typed": TYPED,
     "graph": GRAPH,
     "official": OFFICIAL,
+    "files": FILES,
 }
 ALL = "all"
 TOGETHER = (
