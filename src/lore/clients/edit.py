@@ -1,5 +1,6 @@
 """edit: the text of a client's file with Lore in it, and without."""
 
+import json
 import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,6 +15,7 @@ from lore.clients.jsonc import Json, Keys, at
 from lore.clients.table import Client
 from lore.errors import Invalid
 
+HOOK = "lore-hook"
 SERVER = "lore"
 """The name of the server: Lore knows its own tools in a transcript by it."""
 _SERVER_PROGRAM = re.compile(r"(?:.*[\\/])?lore-mcp(?:\.exe)?|lore\.doors\.relay")
@@ -126,7 +128,33 @@ class Hooks:
         return list(_own_hooks(at(self.format.parse(text), ("hooks",))))
 
 
-Part: TypeAlias = Servers | Hooks
+@dataclass(frozen=True, slots=True)
+class Module:
+    """A file that Lore brings whole: the hooks of a client that loads code. source: its text."""
+
+    source: str
+
+    def own(self, text: str) -> list[str]:
+        """The name of the program that it runs, if it is Lore's."""
+        return [HOOK] if HOOK in text else []
+
+    def present(self, text: str) -> bool:
+        """Whether it is Lore's."""
+        return bool(self.own(text))
+
+    def add(self, text: str, programs: Programs) -> str:
+        """The source, which runs the hook of this installation."""
+        if text and not self.own(text):
+            raise Invalid("this is the file of another plugin; rename or remove it first")
+        command, *rest = programs.hook
+        return self.source if rest else self.source.replace(f'"{HOOK}"', json.dumps(command))
+
+    def remove(self, text: str, original: str) -> str:
+        """An empty text, if it is Lore's."""
+        return original if self.own(text) else text
+
+
+Part: TypeAlias = Servers | Hooks | Module
 
 
 def format_of(path: PurePath) -> ModuleType:

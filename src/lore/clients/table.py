@@ -25,8 +25,9 @@ class Client:
     servers: its file with servers; of several the first that exists, or else the first. key: the path of
     the servers in it. shape: an entry for a command and its arguments. project: its file in a project.
     hooks: its file with hooks; events: its names of those that Lore wants; patience: seconds or milliseconds
-    for one. programs: its commands. plugin: file and path of a switch, on where Lore's plugin brings server
-    and hooks; unplug: the command that removes the plugin. next: what remains to do.
+    for one. module: in place of hooks, its file for code, and the name of the code in the plugin folder.
+    programs: its commands. plugin: file and path of a switch, on where Lore's plugin brings server and hooks;
+    unplug: the command that removes the plugin. next: what remains to do.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Client:
     hooks: str = ""
     events: tuple[str, ...] = EVENTS
     patience: int = HOOK_SECONDS
+    module: tuple[str, str] = ("", "")
     programs: tuple[str, ...] = ()
     plugin: tuple[str, Keys] = ("", ())
     unplug: str = ""
@@ -165,6 +167,7 @@ CLIENTS: dict[str, Client] = {
             key=("mcp",),
             shape=one_list,
             project="opencode.json",
+            module=("config/opencode/plugins/lore.js", "opencode/lore.js"),
             programs=("opencode",),
             next="New sessions have it.",
         ),

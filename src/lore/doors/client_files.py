@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
-from lore.clients.edit import Hooks, Part, Programs, Servers, format_of, is_on
+from lore.clients.edit import Hooks, Module, Part, Programs, Servers, format_of, is_on
 from lore.clients.table import CLIENTS, VARIABLES, Client, location
 from lore.durable import OWNER_FILE, make_folder, sync_folder, write_durably
 from lore.environment import of_clients
@@ -18,6 +18,9 @@ from lore.errors import Invalid, LoreError, Unavailable
 
 BACKUP = ".lore-backup"
 """Suffix of the copy of a file as it was before Lore came."""
+PACKAGE = Path(__file__).parent.parent
+PLUGINS = (PACKAGE / "plugin", PACKAGE.parent.parent / "plugin")
+"""The plugin folder: inside the installed package, or beside `src` in a checkout."""
 Edit: TypeAlias = Callable[[Part, str, Path], str]
 
 
@@ -68,6 +71,9 @@ class Machine:
         if client.hooks:
             path = self.path(client.hooks)
             parts.append((path, Hooks(client, format_of(path))))
+        file, name = client.module
+        if file and (source := _shipped(name)):
+            parts.append((self.path(file), Module(source)))
         return parts
 
     def detected(self, client: Client) -> bool:
@@ -175,6 +181,7 @@ def write(change: Change) -> None:
     mode = _mode(change.path)
     if change.after is None:
         change.path.unlink()
+        sync_folder(change.path.parent)
         return
     if change.before is not None and change.is_original:
         write_durably(backup, change.before, mode=mode)
@@ -184,6 +191,11 @@ def write(change: Change) -> None:
     if change.after == _read(backup):
         backup.unlink()
         sync_folder(backup.parent)
+
+
+def _shipped(name: str) -> str | None:
+    """The text of a file in the plugin folder."""
+    return next((text for place in PLUGINS if (text := _read(place / name))), None)
 
 
 def _backup(path: Path) -> Path:
