@@ -2,7 +2,7 @@
 
 Each client has a home of its own with settings that somebody may have. Lore comes and goes at once: all files
 must be as before. Then it comes again: the client lists its servers and runs one prompt against a loopback
-model (`model_api`), whose first request must have Lore's tools. Then it goes, and the client must not list it.
+model (`model_api`), whose first request must have its tools. Then it goes, and the client must not list it.
 """
 
 import json

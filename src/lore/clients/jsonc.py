@@ -197,7 +197,7 @@ def _insert(text: str, node: Node, step: Step, value: Json) -> str:
     if not node.items:
         return _insert_first(text, node, step, value)
     last = node.items[-1]
-    gap = text[_comments_end(text, node.start + 1) : node.items[0].start]
+    gap = text[_last_comment(text, node.start + 1)[0] : node.items[0].start]
     after = last.node.end if last.comma < 0 else last.comma + 1
     place, line_ended = _line_end(text, after)
     own_line = "\n" in gap or line_ended
@@ -226,25 +226,21 @@ def _remove(text: str, node: Node, step: Step) -> str:
     item = node.items[index]
     previous = node.items[index - 1] if index else None
     begin = previous.comma + 1 if previous else node.start + 1
-    gap = _comments_end(text, begin)
+    gap, line_comment = _last_comment(text, begin)
     end = item.node.end if item.comma < 0 else item.comma + 1
     if len(node.items) == 1:
-        end_of_all = node.end - 1
-        if not (text[begin:gap] + text[end:end_of_all]).strip():
-            gap, end = begin, end_of_all
+        if not (text[begin:gap] + text[end : node.end - 1]).strip():
+            gap, end = begin, node.end - 1
     elif previous is None and "\n" not in text[gap : item.start]:
         gap, end = item.start, _space_end(text, end)
     elif previous is not None and item.comma < 0:
-        return text[: previous.comma] + _joined(text, previous.comma + 1, gap, end)
-    return text[:begin] + _joined(text, begin, gap, end)
-
-
-def _joined(text: str, begin: int, gap: int, end: int) -> str:
-    """The text from `begin` on without what lies between `gap` and `end`; a line comment keeps its end."""
-    comments = [found[0] for found in _TRIVIA.finditer(text, begin, gap) if found[0].startswith("/")]
+        text, gap, end = _without(text, previous.comma), gap - 1, end - 1
     ends_line = text.startswith(("\r", "\n"), _space_end(text, end))
-    newline = _newline(text) if comments and comments[-1].startswith("//") and not ends_line else ""
-    return text[begin:gap] + newline + text[end:]
+    return text[:gap] + (_newline(text) if line_comment and not ends_line else "") + text[end:]
+
+
+def _without(text: str, at: int) -> str:
+    return text[:at] + text[at + 1 :]
 
 
 # --- layout
@@ -275,13 +271,13 @@ def _unit(text: str) -> str:
     return found[1] if found else UNIT
 
 
-def _comments_end(text: str, begin: int) -> int:
-    """The end of the last comment before the next item, or `begin`."""
-    last = begin
+def _last_comment(text: str, begin: int) -> tuple[int, bool]:
+    """The end of the last comment before the next item, or `begin`; and whether it goes to the line's end."""
+    last = begin, False
     while found := _TRIVIA.match(text, begin):
         begin = found.end()
         if found[0].startswith("/"):
-            last = begin
+            last = begin, found[0].startswith("//")
     return last
 
 
