@@ -63,6 +63,7 @@ def test_a_client_gets_lore_once_and_is_afterwards_as_it_was(home: Home) -> None
     assert home.document("install")["clients"][4]["state"] == "installed"
     home("uninstall", *clients)
     assert home.files() == before
+    assert not (home.folder / ".config" / "opencode").exists()
     assert "not installed" in home("uninstall", "codex").stdout
 
 

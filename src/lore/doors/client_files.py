@@ -182,6 +182,8 @@ def write(change: Change) -> None:
     if change.after is None:
         change.path.unlink()
         sync_folder(change.path.parent)
+        with suppress(OSError):  # others keep files in it
+            change.path.parent.rmdir()
         return
     if change.before is not None and change.is_original:
         write_durably(backup, change.before, mode=mode)

@@ -113,9 +113,9 @@ def install(flags: Flags, /, *, clients: Sequence[str], project: bool, **options
 @project_option
 @writing_options
 def uninstall(flags: Flags, /, *, clients: Sequence[str], project: bool, **options: Any) -> int:
-    """Remove Lore from the settings of clients, and nothing else.
+    """Remove Lore from the settings of clients.
 
-    Memories, settings and the program stay.
+    Nothing else changes in them. Memories, settings of Lore and the program stay.
     """
     if not clients:
         raise click.UsageError(f"Name the clients: {', '.join(CLIENTS)}")
