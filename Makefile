@@ -3,7 +3,7 @@
 MAKEFLAGS += --no-print-directory
 BIN := .venv/bin
 
-.PHONY: run test lint pytest fix bench lock clean
+.PHONY: run test lint pytest fix bench lock release-artifacts clean
 
 run: .venv/ready-to-run
 	@$(BIN)/lore mcp --sample --guide
@@ -39,6 +39,13 @@ lock:
 	uv lock
 	uv export --quiet --frozen --no-hashes --no-emit-project --no-header --group dev --group model-test \
 		--output-file requirements.txt
+
+# what a release publishes: the wheel, the bundle for Claude Desktop, the entry for the MCP registry
+release-artifacts: .venv/ready-to-test
+	rm -rf dist
+	if command -v uv >/dev/null; then uv build --quiet --wheel --out-dir dist; \
+		else $(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .; fi
+	$(BIN)/python -m scripts.release_artifacts dist
 
 clean:
 	rm -rf .venv dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -22,7 +22,7 @@ FLOOR = {
     "supervision": 0.5, "health": 0.5, "grams": 0.5,
     "wordlists": 0.5, "text": 1.0, "vectors": 1.0, "clock": 1.0, "redact": 1.0, "names": 1.25, "admit": 1.25,
     "ranking": 1.5, "config": 1.5, "distil": 1.75,
-    "store": 2.0, "embed": 2.0, "llm": 2.0, "transcripts": 2.0,
+    "store": 2.0, "embed": 2.0, "llm": 2.0, "transcripts": 2.0, "clients": 2.0,
     "engine": 3.0,
     "surfaces": 4.0, "connecting": 4.0, "__init__": 4.5,
     "doors": 5.0,

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import click
 import pytest
 
+from lore.clients.table import CLIENTS as TABLE
 from lore.doors.cli import cli
 from lore.doors.guide import INSTALLERS
 
@@ -29,14 +30,15 @@ SET_UP = ["make run", "make test", INSTALLERS["uv"]]
 what `make run` serves, and the fixture `home` installs the same wheel by pip without its dependencies, which
 the environment of the tests has already."""
 CONNECTS = {"claude": "--", "codex": "--", "gemini": "lore"}
-"""Program -> the last word before the server's command. Its line is run where the program is installed; where
-it is not, only the form of the line is tested."""
+"""Program with a command of its own for servers -> the last word before the server's command."""
 SAYS = {  # command -> a part of what it prints
     'lore remember "Deploys happen on Mondays" --type decision': "Remembered",
     'lore search "when do we release?"': "Deploys happen on Mondays",
     "lore status": "memories",
     'lore search "where does the lead of the payments team sit?" --deep': "Porto",
     'lore search "when do we release?" --why': "similar meaning",
+    "lore setup": "",
+    "lore install claude-code": "Claude Code",
     "lore roots": "Ines leads the payments team",
     "lore ingest": "Read 0 transcripts",
     "lore sessions": "No conversation was read yet",
@@ -71,6 +73,10 @@ class Home(NamedTuple):
         return subprocess.run(
             call, env=self.env, cwd=self.folder, capture_output=True, text=True, timeout=SECONDS, **more
         )
+
+    def read(self, name: str) -> str:
+        """The text of a file in this home."""
+        return (self.folder / name).read_text()
 
     def which(self, program: str) -> str | None:
         """Where a program is on the path of this home."""
@@ -114,11 +120,11 @@ def test_everything_in_the_readme_works_from_an_empty_home(home: Home) -> None:
     for block in blocks(README)[1:]:
         if block.language == "console":
             for command in block.commands:
-                run_command(home, command)
+                assert SAYS.get(command, "") in succeeded(home.run(command)), command
         elif block.language == "python":
             assert "The deploy key lives in the vault." in succeeded(home.run("python -", input=block.text))
-        else:
-            assert {"search", "store"} <= tools_of(home, server_of(block))
+    settings = Block("json", json.dumps({"mcpServers": json.loads(home.read(".claude.json"))["mcpServers"]}))
+    assert {"search", "store"} <= tools_of(home, server_of(settings))
     assert str(ROOT) not in succeeded(home.run("python -c 'import lore; print(lore.__file__)'"))
 
 
@@ -127,16 +133,20 @@ def test_the_readme_has_every_command_that_its_test_knows() -> None:
     assert set(SAYS) <= commands
 
 
-def test_the_pages_have_a_line_for_every_client() -> None:
-    for page in (README, CLIENTS):
-        assert [shlex.split(line)[0] for line in connecting_commands(page)] == list(CONNECTS)
-        servers = [server_of(block) for block in blocks(page) if block.language in ("json", "toml")]
-        servers += map(server_of_command, connecting_commands(page))
-        assert all(server == ["lore-mcp"] for server in servers)
-        keys = {key for block in blocks(page) if block.language == "json" for key in json.loads(block.text)}
-        assert {"mcpServers", "mcp"} <= keys
+def test_the_page_on_clients_has_every_client_and_how_to_do_it_by_hand() -> None:
+    assert [shlex.split(line)[0] for line in connecting_commands(CLIENTS)] == list(CONNECTS)
+    servers = [server_of(block) for block in blocks(CLIENTS) if block.language in ("json", "toml")]
+    servers += map(server_of_command, connecting_commands(CLIENTS))
+    assert all(server == ["lore-mcp"] for server in servers)
+    keys = {key for block in blocks(CLIENTS) if block.language == "json" for key in json.loads(block.text)}
+    assert keys == {str(client.key[0]) for client in TABLE.values() if client.name != "codex"}
     [codex] = [block.text for block in blocks(CLIENTS) if block.language == "toml"]
     assert tomllib.loads(codex) == {"mcp_servers": {"lore": {"command": "lore-mcp"}}}
+    rows = re.findall(r"^\| ([^|]+) \| `([\w-]+)` \| (.*)$", CLIENTS.read_text(), re.M)
+    assert {(title, name) for title, name, _ in rows} == {
+        (client.title, client.name) for client in TABLE.values()
+    }
+    assert all(TABLE[name].servers[0].rpartition("/")[2] in files for _, name, files in rows)
 
 
 @pytest.mark.parametrize(
@@ -150,13 +160,6 @@ def test_every_command_in_running_text_exists_with_its_options(page: Path) -> No
 
 
 # --- helpers
-def run_command(home: Home, command: str) -> None:
-    program = shlex.split(command)[0]
-    if program in CONNECTS and home.which(program) is None:
-        return
-    assert SAYS.get(command, "") in succeeded(home.run(command)), command
-
-
 def succeeded(done: subprocess.CompletedProcess[str]) -> str:
     """What a command printed; it must have ended well."""
     assert done.returncode == 0, f"{done.args}\n{done.stdout}{done.stderr}"
@@ -165,8 +168,7 @@ def succeeded(done: subprocess.CompletedProcess[str]) -> str:
 
 def connecting_commands(page: Path) -> list[str]:
     """The lines that tell a client of Lore by the client's own command."""
-    programs = "|".join(CONNECTS)
-    return re.findall(rf"^(?:\|[^|`]*\| `)?((?:{programs}) mcp add [^`\n]*)", page.read_text(), re.M)
+    return re.findall(rf"^(?:{'|'.join(CONNECTS)}) mcp add .*$", page.read_text(), re.M)
 
 
 def server_of_command(line: str) -> list[str]:

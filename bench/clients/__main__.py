@@ -1,10 +1,11 @@
 """Measure the cost of one more agent, and the load that the shared daemon withstands.
 
-python -m bench.clients [start | cold | journey | flood | mixed | kill | all] [--model hash] [--json FILE] ...
+python -m bench.clients [start | cold | install | journey | flood | mixed | kill | all] [--model hash] ...
 
 start: time from the start of a server to its first list of tools, and its memory; compared with other
        servers.
 cold:  real agents start while no daemon runs: are Lore's tools in their first request? (not part of all)
+install: `lore install` in real agents: do they have Lore, and is nothing left later? (not part of all)
 journey: real agents after `lore install`: are brief and recalled memories in their requests, is what was said
        in one conversation found in the next? (not part of all)
 flood: many clients start at once while no daemon runs.
@@ -22,13 +23,21 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from bench.clients import cold, flood, journey, kill, mixed, start
+from bench.clients import cold, flood, install, journey, kill, mixed, start
 from bench.clients.peers import FOLDER
 from bench.clients.report import say
 
-PARTS = {"start": start, "cold": cold, "journey": journey, "flood": flood, "mixed": mixed, "kill": kill}
+PARTS = {
+    "start": start,
+    "cold": cold,
+    "install": install,
+    "journey": journey,
+    "flood": flood,
+    "mixed": mixed,
+    "kill": kill,
+}
 OF_ALL = ("start", "flood", "mixed", "kill")
-"""Without `cold` and `journey`, which install more than a gigabyte."""
+"""Without the parts with real agents, which install more than a gigabyte."""
 TERMINATED = 143
 
 
@@ -57,6 +66,8 @@ def _measured(name: str, options: argparse.Namespace) -> dict[str, Any]:
             return start.start(options.model, options.rounds, folder, others)
         case "cold":
             return cold.cold(options.model, options.runs, folder)
+        case "install":
+            return install.install(options.model, folder)
         case "journey":
             return journey.journey(folder)
         case "flood":

@@ -73,7 +73,7 @@ def _row(peer: Peer, scene: Scene, api: ModelApi, tools: list[str], runs: int) -
         scene.stop()
         began = time.monotonic()
         request, at = _first_request(peer, scene, api)
-        seen.append(len(_names(request) & set(tools)))
+        seen.append(len(names_of(request) & set(tools)))
         seconds.append(at - began)
         say(f"{peer.name} {number + 1}: {seen[-1]} of {len(tools)} tools after {seconds[-1]:.1f} s")
     times = spread(seconds)
@@ -113,13 +113,21 @@ def _first_request(peer: Peer, scene: Scene, api: ModelApi) -> tuple[dict[str, A
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
-    for at, request in api.requests:
-        if request.get("tools") and PROMPT in json.dumps(request):
-            return request, at
-    return {"tools": []}, time.monotonic()
+    return next(
+        ((request, at) for at, request in requests_with_tools(api)), ({"tools": []}, time.monotonic())
+    )
 
 
-def _names(request: dict[str, Any]) -> set[str]:
+def requests_with_tools(api: ModelApi) -> list[tuple[float, dict[str, Any]]]:
+    """The requests that have the prompt and tools, and when they came."""
+    return [
+        (at, request)
+        for at, request in api.requests
+        if request.get("tools") and PROMPT in json.dumps(request)
+    ]
+
+
+def names_of(request: dict[str, Any]) -> set[str]:
     """Lore's tools in a request: among its tools, in groups of them, or by name in a message."""
     tools = [name for tool in request["tools"] for name in _declared(tool)]
     tools += re.findall(r"\bmcp__lore__\w+", json.dumps(request.get("messages", [])).replace("\\n", " "))

@@ -31,20 +31,25 @@ def make_folder(folder: Path) -> None:
     sync_folder(folder.parent)
 
 
-def write_whole(path: str | Path, text: str, *, sync: bool = False) -> None:
-    """Replace a file by this text, for its owner only; readers see the old or the new file, never a part.
+def write_whole(path: str | Path, text: str, *, sync: bool = False, mode: int = OWNER_FILE) -> None:
+    """Replace a file by this text; readers see the old or the new file, never a part.
 
-    sync: the content is on disk before the file takes its place.
+    sync: the content is on disk before the file takes its place. mode: who may read and write it.
     """
     draft = f"{path}.{os.getpid()}"
     try:
         with open(
-            os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, OWNER_FILE), "w", encoding="utf-8"
+            os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, OWNER_FILE),
+            "w",
+            encoding="utf-8",
+            newline="",
         ) as file:
             file.write(text)
             file.flush()
             if sync:
                 os.fsync(file.fileno())
+        if mode != OWNER_FILE:
+            os.chmod(draft, mode)
         os.replace(draft, path)
     except OSError:
         with suppress(OSError):
@@ -52,7 +57,7 @@ def write_whole(path: str | Path, text: str, *, sync: bool = False) -> None:
         raise
 
 
-def write_durably(path: Path, text: str) -> None:
+def write_durably(path: Path, text: str, *, mode: int = OWNER_FILE) -> None:
     """Like `write_whole`; content and name are on disk when this returns."""
-    write_whole(path, text, sync=True)
+    write_whole(path, text, sync=True, mode=mode)
     sync_folder(path.parent)

@@ -15,6 +15,9 @@ NO_TELEMETRY = {"ORT_DISABLE_TELEMETRY": "1"}
 """Variables that keep libraries from reporting to their makers; they are read when the libraries are
 loaded."""
 
+APPLICATIONS = {"darwin": ("", "Library/Application Support"), "win32": ("APPDATA", "AppData/Roaming")}
+CONFIG_HOME = ("XDG_CONFIG_HOME", ".config")
+
 
 def switch_off_telemetry() -> None:
     """Set `NO_TELEMETRY` for this process and its children, whatever was set before.
@@ -38,6 +41,11 @@ def config_home() -> str:
     """The folder for settings of this user's programs; a relative path is ignored."""
     folder = os.environ.get("XDG_CONFIG_HOME", "")
     return folder if os.path.isabs(folder) else os.path.expanduser("~/.config")
+
+
+def application_folder(platform: str) -> tuple[str, str]:
+    """Where programs of a platform keep their data: a variable, and the fallback below the home."""
+    return APPLICATIONS.get(platform, CONFIG_HOME)
 
 
 def of_clients(names: tuple[str, ...]) -> dict[str, str]:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     import lore.ranking.policy as policy
     import lore.store.sqlite.opening as store_opening
     import lore.store.sqlite.peek as store_peek
+    import lore.surfaces as surfaces
     import lore.transcripts.ignore_rules as ignore_rules
     import lore.transcripts.import_formats as import_formats
     import lore.transcripts.sources as sources
@@ -60,6 +61,7 @@ else:
         "starting": "lore.doors.starting",
         "store_opening": "lore.store.sqlite.opening",
         "store_peek": "lore.store.sqlite.peek",
+        "surfaces": "lore.surfaces",
         "transcript_watcher": "lore.doors.transcript_watcher",
         "untrusted_files": "lore.transcripts.untrusted_files",
     }

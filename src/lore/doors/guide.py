@@ -1,6 +1,5 @@
 """guide: the next steps for somebody who has just started Lore for the first time."""
 
-import json
 import shlex
 import shutil
 import sys
@@ -14,15 +13,9 @@ Lore {version} is ready.
 
 {data}
 {install}
-  Connect an agent
-    Claude Code   {claude}
-    Codex         {codex}
-    Gemini CLI    {gemini}
-    Cursor        in ~/.cursor/mcp.json:
-      {cursor}
-    OpenCode      in ~/.config/opencode/opencode.json:
-      {opencode}
-    Others are in docs/clients.md.
+  Connect your agents
+    {setup}
+    docs/clients.md says what that does, and how to do it by hand.
 
   Try it in a terminal
     {lore} search "what is worth remembering"
@@ -62,20 +55,14 @@ def sample_guide(status: Status, own: str, flags: list[str]) -> str:
 
 def _guide(status: Status, own: str, data: str, flags: list[str]) -> str:
     """flags: of the commands to try in a terminal. Clients always get the user's own store."""
-    lore = [*_command("lore", "lore.doors.cli"), *flags]
-    relay = [*_command("lore-mcp", "lore.doors.relay"), *_place(own)]
+    lore = own_command("lore", "lore.doors.cli")
     typed = ["lore", *lore[1:]] if shutil.which("lore") == lore[0] else lore
-    arguments = {"args": relay[1:]} if relay[1:] else {}
     return GUIDE.format(
         version=status.version,
         data=data.format(location=status.location, memories=status.counts.memories, own=own),
         install="" if shutil.which("lore") else INSTALL.format(command=_installer()),
-        claude=shlex.join(["claude", "mcp", "add", "--scope", "user", "lore", "--", *relay]),
-        codex=shlex.join(["codex", "mcp", "add", "lore", "--", *relay]),
-        gemini=shlex.join(["gemini", "mcp", "add", "--scope", "user", "lore", *relay]),
-        cursor=_json({"mcpServers": {"lore": {"command": relay[0], **arguments}}}),
-        opencode=_json({"mcp": {"lore": {"type": "local", "command": relay}}}),
-        lore=shlex.join(typed),
+        setup=shlex.join([*typed, *_place(own), "setup"]),
+        lore=shlex.join([*typed, *flags]),
     )
 
 
@@ -87,11 +74,7 @@ def _installer() -> str:
     return installed[0] if installed else f"{either}   (https://docs.astral.sh/uv, https://pipx.pypa.io)"
 
 
-def _json(document: object) -> str:
-    return json.dumps(document, ensure_ascii=False)
-
-
-def _command(name: str, module: str) -> list[str]:
+def own_command(name: str, module: str) -> list[str]:
     """The command line of a program of this installation, valid in any folder."""
     started = Path(sys.argv[0]).absolute()
     beside = started.with_name(name + started.suffix)

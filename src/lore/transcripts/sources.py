@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from lore.bookmark import Bookmark
+from lore.environment import application_folder
 from lore.errors import Invalid
 from lore.text import listed
 from lore.transcripts import (
@@ -26,8 +27,6 @@ from lore.transcripts.untrusted_files import find_files
 
 Signature: TypeAlias = tuple[tuple[int, int, int], ...]
 """Inode, size and time of each file of a transcript: it differs whenever the transcript has changed."""
-APPLICATIONS = {"darwin": ("", "Library/Application Support"), "win32": ("APPDATA", "AppData/Roaming")}
-"""Application-data directory per platform: environment variable, then the fallback below the home."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +92,7 @@ class Source:
         return [path, path.with_name(path.name + self.log_suffix)] if self.log_suffix else [path]
 
 
-_APP_VARIABLE, _APP_FOLDER = APPLICATIONS.get(sys.platform, ("XDG_CONFIG_HOME", ".config"))
+_APP_VARIABLE, _APP_FOLDER = application_folder(sys.platform)
 SOURCES: dict[str, Source] = {
     source.name: source
     for source in (
