@@ -22,10 +22,9 @@ BARE_NAMES = frozenset(
 """Names of files that have no extension and stand in no folder."""
 
 _URL = re.compile(r"\b[a-z][a-z0-9+.-]{1,15}://\S++", re.IGNORECASE)
-_PATH = re.compile(r"(?<![\w./@\\~-])/?+[\w.@+-]++(?:/[\w.@+-]++)*+(?![/\\@])")
-_NAME = re.compile(r"\.?[\w@+-][\w.@+-]{0,200}\.[A-Za-z]\w{0,9}|\.[A-Za-z][\w-]{1,40}")
+_PATH = re.compile(r"(?<![\w./@\\~-])/?+@?+[\w.+-]++(?:/@?+[\w.+-]++)*+(?![/\\@])")
+_NAME = re.compile(r"\.?[\w+-][\w.+-]{0,200}\.[A-Za-z]\w{0,9}|\.[A-Za-z][\w-]{1,40}")
 """The last part of a path that is a file: it has an extension, or a dot before it."""
-_VERSION = re.compile(r"v?\d{1,9}(?:\.\w{1,20}){1,9}")
 _SPAN = r"(?P<first>\d{1,6})(?:\s?(?:-|–|to|and)\s?L?(?P<last>\d{1,6}))?(?!\d)"
 _BESIDE = re.compile(
     rf"(?:[:#]L?|['`\")\]]{{0,2}},?\s{{0,2}}\(?(?:(?:at|on|in)\s)?lines?\s){_SPAN}", re.IGNORECASE
@@ -115,11 +114,8 @@ def files_in(text: str) -> list[Citation]:
 
 def _is_file_name(path: str) -> bool:
     folder, _, name = path.rpartition("/")
-    if _VERSION.fullmatch(name):
-        return False
-    if _NAME.fullmatch(name) or name in BARE_NAMES:
-        return True
-    return bool(folder) and not name.isdigit()
+    named = bool(_NAME.fullmatch(name)) or name in BARE_NAMES
+    return named or (bool(folder) and not name.replace(".", "").isdigit())
 
 
 def _with_lines(path: str, text: str, start: int, end: int) -> Citation:

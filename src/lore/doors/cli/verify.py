@@ -68,7 +68,7 @@ def verify(
             _accept(lore, resolve_all(lore, accept, "--accept"), as_json)
             return
         with progress() as report:
-            states = lore.verify([os.path.abspath(path) for path in paths], report)
+            states = lore.verify(paths, report)
         stale = {id: one for id, one in states.items() if set(one.values()) != {"fresh"}}
         counts = Counter(state for one in states.values() for state in one.values())
         if as_json:
