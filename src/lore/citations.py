@@ -22,7 +22,7 @@ BARE_NAMES = frozenset(
 """Names of files that have no extension and stand in no folder."""
 
 _URL = re.compile(r"\b[a-z][a-z0-9+.-]{1,15}://\S++", re.IGNORECASE)
-_PATH = re.compile(r"(?<![\w./@\\~-])/?+@?+[\w.+-]++(?:/@?+[\w.+-]++)*+(?![/\\@])")
+_PATH = re.compile(r"(?<![\w./@+\\~-])/?+@?+[\w.+-]++(?:/@?+[\w.+-]++)*+(?![/\\@])")
 _NAME = re.compile(r"\.?[\w+-][\w.+-]{0,200}\.[A-Za-z]\w{0,9}|\.[A-Za-z][\w-]{1,40}")
 """The last part of a path that is a file: it has an extension, or a dot before it."""
 _SPAN = r"(?P<first>\d{1,6})(?:\s?(?:-|–|to|and)\s?L?(?P<last>\d{1,6}))?(?!\d)"

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from itertools import chain
 from pathlib import Path
 
 from lore.citations import Citation, Cited, State, files_in
@@ -149,5 +150,5 @@ def _is_fresh(citation: Citation, lines: list[bytes]) -> bool:
         return _hash(lines) == citation.hash
     start, count = citation.first - 1, citation.last - citation.first + 1
     nearby = range(max(0, start - MOVED_LINES), min(len(lines), start + MOVED_LINES))
-    places = sorted(nearby, key=lambda at: abs(at - start))
+    places = chain([start] if start in nearby else [], nearby)
     return any(_hash(lines[at : at + count]) == citation.hash for at in places)
