@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lore.citations import Citation, State
-from lore.transcripts.working_tree import FILE_BYTES, READ_FILES, WorkingTree, working_tree
+from lore.transcripts.working_tree import FILE_BYTES, READ_BYTES, READ_FILES, WorkingTree, working_tree
 
 LINES = "".join(f"line {n}\n" for n in range(1, 21))
 
@@ -106,6 +106,12 @@ def test_large_files_secrets_and_pipes_are_not_cited(root: Path) -> None:
     [whole] = tree_of(root).cite(["src/app.py"]).files
     (root / "src" / "app.py").write_bytes(b"x" * (FILE_BYTES + 1))
     assert state(root, whole) == "changed"
+
+
+def test_one_memory_cites_a_limited_number_of_bytes(root: Path) -> None:
+    for name in "abc":
+        (root / f"{name}.txt").write_bytes(b"x" * (READ_BYTES // 2 - 1))
+    assert cited(tree_of(root), "a.txt b.txt c.txt src/app.py") == ["a.txt", "b.txt"]
 
 
 def test_a_search_reads_a_limited_number_of_files(root: Path) -> None:

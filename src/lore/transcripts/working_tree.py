@@ -13,14 +13,15 @@ from fnmatch import fnmatchcase
 from itertools import chain
 from pathlib import Path
 
-from lore.citations import Citation, Cited, State, files_in
+from lore.citations import FILES_LIMIT, Citation, Cited, State, files_in
 from lore.transcripts import untrusted_files
 from lore.transcripts.project import repository_of
 
 FILE_BYTES = 1 << 20
 """Size of the largest file that is cited."""
 READ_BYTES, READ_FILES = 2 << 20, 50
-"""Bytes and files that one search may read; the citations beyond them are not marked."""
+"""Bytes that one memory may cite and one search may read, and files that one search may read; the citations
+beyond them are not recorded, and not marked."""
 MOVED_LINES = 200
 """Cited lines that moved up or down by no more than this are found again."""
 HASH_BYTES = 8
@@ -49,9 +50,12 @@ class WorkingTree:
 
         until: the time when the texts were written, if it was earlier; a file that changed later has no hash.
         """
-        mentioned = {one.label: one for text in texts for one in files_in(text)}
-        found = (self._hashed(one, until) for one in mentioned.values())
-        files = {one.label: one for one in found if one is not None}
+        room, files = READ_BYTES, dict[str, Citation]()
+        for mention in {one.label: one for text in texts for one in files_in(text)}.values():
+            citation, size = self._hashed(mention, until, room)
+            if citation is not None and len(files) < FILES_LIMIT:
+                files[citation.label] = citation
+                room -= size
         return Cited(repository=self.key, files=tuple(files.values()))
 
     def states(self, citations: Iterable[Citation], limited: bool = True) -> dict[Citation, State]:
@@ -84,19 +88,24 @@ class WorkingTree:
         relative = os.path.relpath(real, self.root).replace(os.sep, "/")
         return "" if relative.partition("/")[0] == ".git" else relative
 
-    def _hashed(self, mention: Citation, until: float | None) -> Citation | None:
+    def _hashed(self, mention: Citation, until: float | None, room: int) -> tuple[Citation | None, int]:
+        """The citation of a file that a text names, and the number of bytes read.
+
+        None if there is no such file, if it is not to be read, or has more than `room` bytes.
+        """
         path = self.path_of(mention.path)
         if not path or any(fnmatchcase(path.rpartition("/")[2], name) for name in NEVER_READ):
-            return None
+            return None, 0
         real = os.path.join(self.root, path)
         try:
-            lines = _lines(real)
-            later = until is not None and os.stat(real).st_mtime > until
+            status = os.stat(real)
+            lines = _lines(real, min(room, FILE_BYTES))
         except OSError:
-            return None
+            return None, 0
         first, last = (0, 0) if mention.first > len(lines) else (mention.first, mention.last)
-        content = lines[first - 1 : last] if first else lines
-        return Citation(path=path, first=first, last=last, hash="" if later else _hash(content))
+        later = until is not None and status.st_mtime > until
+        content = _hash(lines[first - 1 : last] if first else lines)
+        return Citation(path=path, first=first, last=last, hash="" if later else content), status.st_size
 
     def _state(self, citation: Citation) -> tuple[State, int]:
         """The state of a citation, and the number of bytes read."""
@@ -134,9 +143,9 @@ def working_tree(folder: str) -> WorkingTree | None:
     return None
 
 
-def _lines(path: str) -> list[bytes]:
+def _lines(path: str, limit: int = FILE_BYTES) -> list[bytes]:
     """The lines of a regular file, whatever ends them. OSError if it is anything else or too large."""
-    data = untrusted_files.read_bytes(Path(path), FILE_BYTES)
+    data = untrusted_files.read_bytes(Path(path), limit)
     return data.replace(b"\r\n", b"\n").split(b"\n")
 
 
