@@ -72,9 +72,9 @@ def test_a_state_that_is_kept_follows_the_file(root: Path) -> None:
     app = root / "src" / "app.py"
     aged(app)
     assert state(root, whole) == state(root, whole) == "fresh"
-    app.write_text(LINES.upper())
+    app.write_text(LINES + LINES)
     aged(app)
-    assert state(root, whole) == "changed", "of the same size and time"
+    assert state(root, whole) == "changed", "although its time is the same"
 
 
 def test_a_file_that_changed_after_a_conversation_counts_as_changed(root: Path) -> None:

@@ -31,10 +31,9 @@ def states_of(memories: Iterable[Memory], tree: WorkingTree | None) -> States:
 def stale_scores(hits: Sequence[Hit], tree: WorkingTree | None) -> dict[str, float]:
     """Lower scores of hits that cite files which have changed or are gone since; the worst state counts."""
     states = states_of((hit.memory for hit in hits[:CHECKED]), tree)
+    factors = {id: min(STALE[state] for state in labels.values()) for id, labels in states.items()}
     return {
-        hit.memory.id: hit.score * min(STALE[state] for state in states[hit.memory.id].values())
-        for hit in hits
-        if hit.memory.id in states
+        hit.memory.id: hit.score * factor for hit in hits if (factor := factors.get(hit.memory.id, 1.0)) < 1.0
     }
 
 

@@ -124,7 +124,7 @@ class WorkingTree:
             return "gone", 0
         except OSError:  # it is no regular file, too large, or not to be read
             return "changed", 0
-        if time.time_ns() - max(status.st_mtime_ns, status.st_ctime_ns) > SETTLED_NS:
+        if time.time_ns() - status.st_mtime_ns > SETTLED_NS:
             if len(_states) >= MOST_KEPT:
                 _states.clear()
             _states[real, citation] = stamp, state
