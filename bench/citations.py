@@ -101,8 +101,8 @@ def _print_costs(outside: Lore, inside: Lore, calls: int) -> None:
     query = Query(text="walrus pool number", limit=HITS, counted=False)
     plain, numbers = "The walrus pool number {} is set in that module", iter(range(10**9))
     cited = "The walrus pool number {} is set in src/walrus/part_1.py"
-    edit = action_of("Edit", {"file_path": files[0]})
-    command = action_of("Bash", {"command": "git push --force origin main"})
+    edit = action_of({"tool_name": "Edit", "tool_input": {"file_path": files[0]}})
+    command = action_of({"tool_name": "Bash", "tool_input": {"command": "git push --force origin main"}})
     inside.remember(Draft(content="src/walrus/part_0.py is generated: never edit it by hand"))
     measured: dict[str, Callable[[], object]] = {
         "mark 10 hits, files changed": lambda: inside.citations(memories),

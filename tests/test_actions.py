@@ -29,7 +29,13 @@ INPUTS: list[tuple[str, dict[str, Any], Action]] = [
 def test_the_input_of_a_client_becomes_an_action(
     tool: str, arguments: dict[str, Any], action: Action
 ) -> None:
-    assert action_of(tool, arguments) == action
+    assert action_of({"tool_name": tool, "tool_input": arguments, "cwd": "/w"}) == action
+
+
+@pytest.mark.parametrize("arguments", [None, "ls", 7, ["ls"]])
+def test_an_input_of_another_form_is_an_action_without_files(arguments: object) -> None:
+    assert action_of({"tool_name": "Odd", "tool_input": arguments}) == Action(tool="Odd")
+    assert action_of({}) == Action(tool="")
 
 
 def noted(content: str, type: str = "") -> Memory:
@@ -60,7 +66,7 @@ SPEAKS = [
 def test_a_memory_warns_of_the_files_and_commands_that_it_names(
     text: str, type: str, action: Action | str, rank: int
 ) -> None:
-    given = action if isinstance(action, Action) else action_of("Bash", {"command": action})
+    given = action if isinstance(action, Action) else Action(tool="Bash", command=action)
     assert closeness(noted(text, type), (), given) == rank
 
 

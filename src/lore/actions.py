@@ -43,9 +43,14 @@ class Action:
     command: str = ""
 
 
-def action_of(tool: str, arguments: Mapping[str, object]) -> Action:
-    """The action behind a client's tool and its arguments; only arguments that are texts count."""
-    texts = {name: value for name, value in arguments.items() if isinstance(value, str)}
+def action_of(request: Mapping[str, object]) -> Action:
+    """The action that a client's PreToolUse input announces: `tool_name`, and `tool_input` with arguments.
+
+    Only arguments that are texts count; an input of another form is an action without files and command.
+    """
+    tool, arguments = str(request.get("tool_name", "")), request.get("tool_input")
+    named = arguments.items() if isinstance(arguments, Mapping) else ()
+    texts = {name: value for name, value in named if isinstance(value, str)}
     command = next((texts[name] for name in COMMAND_ARGUMENTS if texts.get(name)), "")[:LONGEST_COMMAND]
     paths = [texts[name] for name in PATH_ARGUMENTS if texts.get(name)]
     paths += [one.path for one in files_in(command)]

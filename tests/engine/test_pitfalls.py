@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from lore import Draft, Filter, Lore
-from lore.actions import Action, action_of
+from lore.actions import Action
 from lore.model import Cause
 
 
@@ -16,16 +16,16 @@ def test_an_edit_meets_what_is_known_about_its_file(inside: Lore) -> None:
     inside.remember(Draft(content="src/app.py is generated: edit the template"))
     inside.remember(Draft(content="src/app.py has the pool"))
     inside.remember(Draft(content="src/db.py is generated too"))
-    edit = action_of("Edit", {"file_path": f"{folder}/src/app.py"})
+    edit = Action(tool="Edit", paths=(f"{folder}/src/app.py",))
     assert told(inside, edit) == ["src/app.py is generated: edit the template"]
-    assert told(inside, action_of("Edit", {"file_path": f"{folder}/src/new.py"})) == []
+    assert told(inside, Action(tool="Edit", paths=(f"{folder}/src/new.py",))) == []
     assert told(inside, Action(tool="Edit")) == []
 
 
 def test_a_command_meets_what_is_known_about_it(inside: Lore) -> None:
     inside.remember(Draft(content="never run migrations with --force"))
-    assert told(inside, action_of("Bash", {"command": "./manage.py migrate --force"})) != []
-    assert told(inside, action_of("Bash", {"command": "ls -l"})) == []
+    assert told(inside, Action(tool="Bash", command="./manage.py migrate --force")) != []
+    assert told(inside, Action(tool="Bash", command="ls -l")) == []
 
 
 def test_at_most_three_warn_and_those_that_cite_the_file_come_first(inside: Lore) -> None:
