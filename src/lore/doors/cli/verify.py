@@ -3,7 +3,7 @@
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -45,16 +45,7 @@ LISTED = 1_000
     help="This memory is still true: cite its files as they are now. May be repeated.",
 )
 @click.option("--strict", is_flag=True, help="The exit code is 1 if a cited file has changed or is gone.")
-def verify(
-    flags: Flags,
-    /,
-    *,
-    paths: Sequence[str],
-    project: str | None,
-    accept: Sequence[str],
-    strict: bool,
-    as_json: bool,
-) -> None:
+def verify(flags: Flags, /, *, paths: Sequence[str], as_json: bool, **options: Any) -> None:
     """List memories whose cited files have changed since.
 
     A memory that names files of its repository keeps a hash of them. This lists the memories of the
@@ -62,10 +53,10 @@ def verify(
     this file, or a file in this folder.
     """
     with open_store(flags) as lore:
-        if project is not None:
-            lore = lore.in_folder(_folder_of(lore, project))
-        if accept:
-            _accept(lore, resolve_all(lore, accept, "--accept"), as_json)
+        if options["project"] is not None:
+            lore = lore.in_folder(_folder_of(lore, options["project"]))
+        if options["accept"]:
+            _accept(lore, resolve_all(lore, options["accept"], "--accept"), as_json)
             return
         with progress() as report:
             states = lore.verify(paths, report)
@@ -75,7 +66,7 @@ def verify(
             _show_document(lore, stale, counts)
         else:
             _show(lore, stale, counts, len(states))
-    if strict and stale:
+    if options["strict"] and stale:
         raise click.exceptions.Exit(1)
 
 
