@@ -47,6 +47,21 @@ def test_files_that_exist_are_cited_from_the_root_whatever_the_folder_of_the_cal
     assert working_tree(str(root.parent)) is None
 
 
+def test_a_folder_that_is_a_link_out_of_the_repository_still_belongs_to_it(
+    root: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "data").mkdir()
+    (root / "link").symlink_to(tmp_path / "data")
+    assert cited(tree_of(root / "link"), "src/app.py") == ["src/app.py"]
+
+
+def test_a_name_that_is_no_text_is_not_cited(root: Path) -> None:
+    target = os.path.join(os.fsencode(root), b"bad\xff.py")
+    Path(os.fsdecode(target)).write_text("x")
+    (root / "good.py").symlink_to(os.fsdecode(target))
+    assert cited(tree_of(root), "good.py") == []
+
+
 def test_a_line_behind_the_end_cites_the_whole_file(root: Path) -> None:
     assert cited(tree_of(root), "src/app.py:900") == ["src/app.py"]
 
@@ -65,6 +80,10 @@ def test_a_file_is_fresh_changed_or_gone(root: Path) -> None:
     assert (state(root, whole), state(root, lines)) == ("gone", "gone")
     app.mkdir()
     assert state(root, whole) == "changed"
+    app.rmdir()
+    app.parent.rmdir()
+    app.parent.write_text("a file in the place of its folder")
+    assert state(root, whole) == "gone"
 
 
 def test_a_state_that_is_kept_follows_the_file(root: Path) -> None:

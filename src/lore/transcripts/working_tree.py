@@ -77,10 +77,11 @@ class WorkingTree:
         return ""
 
     def relative(self, path: str) -> str:
-        """A path from the caller's folder as one from the root; empty if it leads out of the tree, or to
-        git's own files."""
+        """A path from the caller's folder as one from the root; empty if it leads out of the tree, to git's
+        own files, or to a name that is no text."""
         try:
             real = os.path.realpath(os.path.join(self.folder, path))
+            real.encode()
         except (OSError, ValueError):
             return ""
         if real != self.root and not real.startswith(self.root.rstrip(os.sep) + os.sep):
@@ -110,17 +111,17 @@ class WorkingTree:
     def _state(self, citation: Citation) -> tuple[State, int]:
         """The state of a citation, and the number of bytes read."""
         path = self.relative(os.path.join(self.root, citation.path))
+        if not path:
+            return "gone", 0
         real = os.path.join(self.root, path)
         try:
             status = os.stat(real)
             stamp = (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
-            if not path:
-                return "gone", 0
             kept = _states.get((real, citation))
             if kept is not None and kept[0] == stamp:
                 return kept[1], 0
             state: State = "fresh" if _is_fresh(citation, _lines(real)) else "changed"
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return "gone", 0
         except OSError:  # it is no regular file, too large, or not to be read
             return "changed", 0
@@ -136,11 +137,9 @@ def working_tree(folder: str) -> WorkingTree | None:
     project = repository_of(folder)
     if project is None:
         return None
-    real = os.path.realpath(folder)
-    for place in (Path(real), *Path(real).parents):
-        if os.path.lexists(place / ".git"):
-            return WorkingTree(project.key, str(place), real)
-    return None
+    places = (place for place in (Path(folder), *Path(folder).parents) if os.path.exists(place / ".git"))
+    root = next(places, Path(folder))
+    return WorkingTree(project.key, os.path.realpath(root), os.path.realpath(folder))
 
 
 def _lines(path: str, limit: int = FILE_BYTES) -> list[bytes]:
