@@ -75,3 +75,19 @@ def lore(config: Config, clock: Clock) -> Iterator[Lore]:
     opened = wire(config, embedder=HashEmbedder(), clock=clock)
     yield opened
     opened.close()
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """The folder of a repository with one file."""
+    folder = tmp_path / "ferry"
+    (folder / ".git").mkdir(parents=True)
+    (folder / "src").mkdir()
+    (folder / "src" / "app.py").write_text("pool = 4\n")
+    return folder
+
+
+@pytest.fixture
+def inside(lore: Lore, checkout: Path) -> Lore:
+    """The same Lore for a caller in that repository."""
+    return lore.in_folder(str(checkout))

@@ -422,6 +422,12 @@ def test_fuzz_finds_no_crash_no_hang_and_no_frame_without_an_answer(tmp_path: Pa
     assert all(one["turns"] and not one["crashes"] for one in figures["lines"].values())
 
 
+def test_cited_files_are_told_from_other_words_with_slashes_and_dots() -> None:
+    shown = run("bench.citations", "--memories", "20", "--calls", "2")
+    assert "inside the repository   precision 1.000   recall 1.000" in shown
+    assert "store with a citation" in shown
+
+
 def test_secrets_are_told_from_harmless_text(tmp_path: Path) -> None:
     report = tmp_path / "secrets.json"
     run("bench.secrets", "--quick", "--json", str(report))

@@ -27,6 +27,11 @@ def test_the_file_overrides_the_defaults(tmp_path: Path) -> None:
     assert load(write(tmp_path, 'namespace = "file"')).namespace == "file"
 
 
+def test_hooks_warn_before_a_tool_is_used_only_if_the_file_says_so(tmp_path: Path) -> None:
+    assert not load(write(tmp_path, "")).hooks_pre_tool_use
+    assert load(write(tmp_path, "[hooks]\npre_tool_use = true")).hooks_pre_tool_use
+
+
 def test_the_environment_overrides_the_file(tmp_path: Path) -> None:
     env = write(tmp_path, 'namespace = "file"\nembedding_model = "hash"') | {"LORE_NAMESPACE": "env"}
     config = load(env)

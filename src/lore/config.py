@@ -143,8 +143,9 @@ class Config(ConsolidationSettings):
     idle_minutes: minutes without use after which a daemon that a client started exits, and any other frees
     memory. request_seconds: limit of one call of an agent; 0: no limit. ingest_sources: clients whose
     transcripts are read, comma-separated. ingest_paused: no transcripts are read. ingest_poll_seconds:
-    longest time between two looks at the transcripts. warnings: names in the file or the environment that
-    Lore ignores, one sentence each; not a setting.
+    longest time between two looks at the transcripts. hooks_pre_tool_use: a client's hook warns of known
+    pitfalls before a tool is used. warnings: names in the file or the environment that Lore ignores, one
+    sentence each; not a setting.
     """
 
     data_dir: Path = Path("~/.lore")
@@ -158,6 +159,7 @@ class Config(ConsolidationSettings):
     ingest_sources: str = _setting("all", "ingestion.sources")
     ingest_paused: bool = _setting(False, "ingestion.paused")
     ingest_poll_seconds: float = _setting(30.0, "ingestion.poll_interval_secs")
+    hooks_pre_tool_use: bool = _setting(False, "hooks.pre_tool_use")
     warnings: tuple[str, ...] = field(default=(), compare=False)
 
     @property

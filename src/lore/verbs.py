@@ -37,6 +37,11 @@ VERBS: dict[str, Verb] = {
     "history": Verb("read"),
     "similar": Verb("read", remote=False),
     "find_duplicate": Verb("read", remote=False),
+    # --- files of the caller's repository
+    "citations": Verb("read"),
+    "verify": Verb("read", remote=False),
+    "cite": Verb("write"),
+    "pitfalls": Verb("read"),
     # --- changing memories
     "remember": Verb("write", repeatable=False),
     "remember_all": Verb("write", repeatable=False),

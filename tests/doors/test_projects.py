@@ -75,6 +75,10 @@ def test_a_note_of_one_repository_is_not_found_in_another_but_everywhere(
     monkeypatch.chdir(home / "ferry" / "src")
     served("remember", "a walrus on the ferry")
     served("remember", "a walrus is what I like", "--type", "preference")
+    (home / "ferry" / "src" / "ice.py").write_text("ice = 4\n")
+    served("remember", "seals need src/ice.py")
+    [seals] = served.document("search", "seals")["hits"]
+    assert seals["citations"] == {"src/ice.py": "fresh"}, "the daemon reads the client's repository"
     monkeypatch.chdir(home / "tug")
     served("remember", "a walrus on the tug")
     both, tug = {"a walrus on the ferry", "a walrus on the tug"}, {"a walrus on the tug"}

@@ -15,6 +15,7 @@ from lore.engine.duplicates import Repetitions, Thresholds, find_repetitions
 from lore.engine.edit_file import Edit, Edited, edit_file, move_files
 from lore.engine.embeddings import Embeddings, embed_pending, release, try_embed_batch
 from lore.engine.entity_view import ENGLISH, EntityView, GraphVocabulary, past_of
+from lore.engine.file_verbs import FileVerbs
 from lore.engine.find_duplicate import DuplicateCheck, Match, TextOrVector, find_duplicate, similar
 from lore.engine.forget import forget, restore
 from lore.engine.graph_report import GraphReport, graph_report
@@ -45,8 +46,8 @@ from lore.store import Reader, Store, back_up
 from lore.store.values import COUNT, EVERY, JournalFilter, Page
 from lore.text import NAMESPACE_LIMIT_BYTES, REASON_LIMIT_BYTES, check_storable, require_text
 from lore.transcripts.import_formats import Format
-from lore.transcripts.project import repository_of
 from lore.transcripts.sources import Source
+from lore.transcripts.working_tree import WorkingTree, working_tree
 
 from lore.model import SHARED, Answer, Branch, Cause, Draft, Entry, Filter, Link, Memory  # isort: skip
 from lore.model import Order, Query, Reading, Remembered, Revision, Tie  # isort: skip
@@ -55,10 +56,10 @@ EVERYTHING = Filter()
 
 
 @dataclass(frozen=True, kw_only=True)
-class Lore:
-    """The parts, wired for one namespace. project: the repository where the caller works; new memories belong
-    to it. conversation: the caller's own, by its client's id. connected_at: the time when the calling agent
-    connected; None for a person."""
+class Lore(FileVerbs):
+    """The parts, wired for one namespace. project, tree: the repository where the caller works and its files;
+    new memories belong to it. conversation: the caller's own, by its client's id. connected_at: the time when
+    the calling agent connected; None for a person."""
 
     store: Store
     embeddings: Embeddings
@@ -66,6 +67,7 @@ class Lore:
     surface: str = ""
     actor: str = ""
     project: str = ""
+    tree: WorkingTree | None = None
     conversation: str = ""
     connected_at: float | None = None
     clock: Callable[[], float] = time.time
@@ -192,7 +194,6 @@ class Lore:
 
     def reflect(self, reflection: Reflection) -> Reflected:
         """Keep the summary of a session, once, and its lessons as notes of their own."""
-        reflection = replace(reflection, project=reflection.project or self.project)
         context = self._context("reflect")
         reflected = reflect(reflection, context, embeddings=self.embeddings, tuning=self.tuning)
         self.background.wake(embed_now=True)
@@ -336,8 +337,7 @@ class Lore:
 
     def retry(self, sessions: Sequence[str]) -> list[str]:
         """Clear the failures of these sessions, so that they are digested again; returns those with any."""
-        with self._context("retry").transaction() as writer:
-            return retry(sessions, writer)
+        return retry(sessions, self._context("retry"))
 
     # --- maintenance
     def status(self) -> Status:
@@ -376,8 +376,8 @@ class Lore:
 
     def in_folder(self, folder: str) -> "Lore":
         """The same Lore for a caller in this folder: new memories belong to its repository, if any."""
-        project = repository_of(folder)
-        return replace(self, project=project.key if project else "")
+        tree = working_tree(folder)
+        return replace(self, project=tree.key if tree else "", tree=tree)
 
     def release(self) -> None:
         """Free memory that can be loaded again: model, indexes, caches."""
@@ -395,4 +395,5 @@ class Lore:
     def _context(self, verb: str, reason: str = "") -> Context:
         reason = check_storable(reason, "reason", REASON_LIMIT_BYTES)
         cause, now = Cause(verb=verb, surface=self.surface, actor=self.actor, reason=reason), self.clock()
-        return Context(store=self.store, namespace=self.namespace, cause=cause, now=now, project=self.project)
+        return Context(store=self.store, namespace=self.namespace, cause=cause, now=now, project=self.project,
+                       tree=self.tree)  # fmt: skip

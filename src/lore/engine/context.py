@@ -9,6 +9,7 @@ from lore.errors import Unavailable
 from lore.model import Cause
 from lore.store import DEFAULT_TENANT, Reader, Store, Writer
 from lore.store.values import Use
+from lore.transcripts.working_tree import WorkingTree
 
 logger = logging.getLogger(__name__)
 
@@ -18,7 +19,7 @@ class Context:
     """The circumstances of one call.
 
     cause: actor, surface, verb and reason of the call. now: the time of the call in seconds; a verb never
-    asks a clock. project: the repository where the actor works; empty for none.
+    asks a clock. project: the repository where the actor works; empty for none. tree: its files.
     """
 
     store: Store
@@ -27,6 +28,7 @@ class Context:
     now: float
     project: str = ""
     tenant: str = DEFAULT_TENANT
+    tree: WorkingTree | None = None
 
     @property
     def reader(self) -> Reader:

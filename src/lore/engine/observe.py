@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from lore.citations import NOTHING, Cited
 from lore.engine.context import Context, count_use
 from lore.engine.duplicates import repeated
 from lore.engine.embeddings import Embeddings
@@ -58,11 +59,13 @@ class Subject:
 class _Comparison:
     """Results of comparing new texts with old ones before the transaction.
 
-    repeats: (entity name, text) of texts that repeat an older one. vectors: of the new texts.
+    repeats: (entity name, text) of texts that repeat an older one. vectors: of the new texts. cited: the
+    files that the new texts name.
     """
 
     repeats: frozenset[tuple[str, str]] = frozenset()
     vectors: Mapping[str, Vector] = field(default_factory=dict)
+    cited: Mapping[str, Cited] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +89,7 @@ def introduce(
         reader = context.reader
         existing = entities_named([subject.name for subject in subjects], reader=reader)
         comparison = _compared(subjects, existing, reader, embeddings)
+    comparison = replace(comparison, cited=_cited(subjects, context))
     with context.transaction() as writer:
         targets, views = _targets(subjects, merge, writer)
         results = _extended(targets, views, comparison, writer)
@@ -115,6 +119,7 @@ def observe(
     if judge:
         reader = context.reader
         comparison = _compared(subjects, addressed(names, reader=reader), reader, embeddings)
+    comparison = replace(comparison, cited=_cited(subjects, context))
     with context.transaction() as writer:
         memories = addressed(names, reader=writer)
         if missing := [name for name in names if name not in memories]:
@@ -273,6 +278,7 @@ def _observation(text: str, entity: Memory, subject: Subject, comparison: _Compa
         content=text,
         project=entity.project,
         flags=frozenset({SIMILAR}) if repeats else frozenset(),
+        metadata=comparison.cited.get(text, NOTHING).metadata(),
         created_at=now,
         updated_at=now,
     )
@@ -316,6 +322,12 @@ def _compared(
             repeats |= {(subject.name, text) for text in found}
             vectors |= embedded
     return _Comparison(frozenset(repeats), vectors)
+
+
+def _cited(subjects: Sequence[Subject], context: Context) -> dict[str, Cited]:
+    """The files of the caller's repository that the observations name, by text."""
+    texts = {text for subject in subjects for text in subject.observations}
+    return {text: context.tree.cite([text]) for text in texts} if context.tree else {}
 
 
 def _keep_vectors(

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from lore.admit import admit
 from lore.config import Tuning
+from lore.engine.cite import with_citations
 from lore.engine.context import Context
 from lore.engine.embeddings import Embeddings
 from lore.engine.find_duplicate import find_duplicate
@@ -72,7 +73,7 @@ class Reflected:
 def reflect(reflection: Reflection, context: Context, *, embeddings: Embeddings, tuning: Tuning) -> Reflected:
     """Store the reflection of a session once: a second call changes nothing and returns the first one."""
     _check(reflection)
-    reflection = admit(reflection)
+    reflection = admit(replace(reflection, project=reflection.project or context.project))
     if earlier := _earlier(reflection.session, context.reader):
         return Reflected(memory=earlier, again=True)
     account = _account_of(reflection, context)
@@ -162,7 +163,7 @@ def _learn(
         if twin is not None:
             learned.append(replace(item, id=twin.id, title=title, outcome="duplicate"))
             continue
-        notes[title] = _note_of(lesson, title, reflection, context)
+        notes[title] = with_citations(_note_of(lesson, title, reflection, context), context.tree)
         learned.append(replace(item, id=notes[title].id, title=title, outcome="inserted"))
         if check.updated is not None:
             updates[notes[title].id] = check.updated.id

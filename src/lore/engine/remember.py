@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from lore.admit import admit
+from lore.engine.cite import cite_again, with_citations
 from lore.engine.context import Context, count_use
 from lore.engine.embeddings import Embeddings
 from lore.engine.file_paths import FILE
@@ -81,6 +82,7 @@ def remember(drafts: Sequence[Draft], context: Context, *, embeddings: Embedding
         pairs = list(zip(memories, placed, strict=True))
         existing = [_existing_id(memory, item.draft, writer) for memory, item in pairs]
         new = [pair for pair, id in zip(pairs, existing, strict=True) if id is None]
+        cite_again({id: memory for memory, id in zip(memories, existing, strict=True) if id}, writer)
         _refuse_same_titles([item.draft for _, item in new], writer)
         kept = {memory.id: memory for memory in writer.put([memory for memory, _ in new])}
         parents = {memory.id: _attach(memory.id, item, writer) for memory, item in new}
@@ -239,7 +241,7 @@ def _belongs_to(draft: Draft, project: str) -> str:
 
 
 def _memory_of(draft: Draft, context: Context) -> Memory:
-    return Memory(
+    memory = Memory(
         id=new_id(context.now),
         namespace=context.namespace,
         kind=draft.kind,
@@ -260,6 +262,7 @@ def _memory_of(draft: Draft, context: Context) -> Memory:
         created_at=context.now,
         updated_at=context.now,
     )
+    return with_citations(memory, context.tree)
 
 
 def _bind(id: str, item: _Placed, writer: Writer) -> tuple[Link, ...]:

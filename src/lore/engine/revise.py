@@ -5,6 +5,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 from lore.admit import admit
+from lore.citations import without_citations
 from lore.engine.context import Context
 from lore.engine.entity_view import OBSERVATION, refresh_entities_of
 from lore.engine.file_paths import FILE
@@ -26,8 +27,9 @@ LIMITS = {"title": TITLE_LIMIT_BYTES, "type": SHORT_LIMIT_BYTES, "status": SHORT
 
 
 def revise(revision: Revision, context: Context) -> Memory:
-    """Change one memory; the words follow at once, the vector soon after."""
+    """Change one memory; the words follow at once, the vector soon after. A new text cites files anew."""
     changes = admit(_checked(revision))
+    cited = context.tree.cite([changes["content"]]) if context.tree and "content" in changes else None
     with context.transaction() as writer:
         memory = writer.get([revision.id]).get(revision.id)
         if memory is None:
@@ -35,6 +37,8 @@ def revise(revision: Revision, context: Context) -> Memory:
         changed = replace(memory, **_title_change(memory, changes), **changes)
         if memory.kind == FILE and changed.title != memory.title:
             raise Invalid(f"the title of the file {memory.title} is its path; rename the file instead")
+        if cited is not None and memory.project in ("", context.project):
+            changed = replace(changed, metadata={**without_citations(memory.metadata), **cited.metadata()})
         if changed == memory:
             return memory
         [stored] = writer.put([replace(changed, updated_at=context.now)])

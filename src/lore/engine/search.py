@@ -9,6 +9,7 @@ from lore.engine.deep_search import search_again, walk_on
 from lore.engine.embeddings import Embeddings
 from lore.engine.match import Candidates, Question, by_evidence, find, weigh
 from lore.engine.remember import TWIN_KINDS
+from lore.engine.verify import stale_scores
 from lore.errors import Invalid, NotFound
 from lore.model import (
     DERIVED,
@@ -92,6 +93,8 @@ def search(
         hits, repeated = _rescored(once.hits, once.scores, "repeats"), once.repeated
     hits, weak = _partition(hits, lambda hit: _wanted_score(hit, policy) >= query.min_score)
     hidden += weak
+    if not policy.formula:
+        hits = _rescored(hits, stale_scores(hits, context.tree), "stale")
     if policy.best_per_tree and query.where.under is None:
         hits = _best_per_tree(hits, reader)
     answer = _answer(query, hits, context, candidates.memories)

@@ -28,6 +28,8 @@ the letter. `session_support`, `neighbour_support`, `recent`, `when`, `length`, 
 `evidence`.
 """
 MATCH = "match"
+STALE: Mapping[str, float] = MappingProxyType({"fresh": 1.0, "changed": 0.9, "gone": 0.8})
+"""Factor on the score of a hit, by the state of a file that it cites. It moves a hit down and hides none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

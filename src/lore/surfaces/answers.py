@@ -1,4 +1,4 @@
-"""Answers within a budget of tokens, with marks on memories that something newer replaces or updates."""
+"""Answers within a budget of tokens, with marks on memories that are outdated or cite files."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,9 +29,10 @@ Entry = TypeVar("Entry")
 Cut = Callable[[str], str]
 """Shortens a text if it is too long for its answer."""
 Mark = dict[str, Any]
-"""Fields that are added to an outdated memory: `replaced_by` or `updated_by`, with id, label and date."""
+"""Fields that are added to a memory: `replaced_by` or `updated_by` (id, label and date of a newer one), and
+`citations`: the files of the caller's repository that it cites, each `fresh`, `changed` or `gone`."""
 Marks = Mapping[str, Mark]
-"""Marks by the id of the outdated memory."""
+"""Marks by the id of the marked memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +128,7 @@ def day(at: float) -> str:
 
 
 def outdated(lore: Lore, memories: Iterable[Memory]) -> dict[str, Mark]:
-    """Marks for those of the memories that something newer replaces or updates."""
+    """Marks for those of the memories that something newer replaces or updates, or that cite files."""
     memories = list(memories)
     links = {
         link.target: link
@@ -146,7 +147,20 @@ def outdated(lore: Lore, memories: Iterable[Memory]) -> dict[str, Mark]:
         elif link := links.get(memory.id):
             newest = {"id": link.source, "label": labels.get(link.source, ""), "date": day(link.created_at)}
             marks[memory.id] = {"updated_by": newest}
+    for id, states in lore.citations(memories).items():
+        marks[id] = {**marks.get(id, {}), "citations": dict(states)}
     return marks
+
+
+def is_outdated(mark: Mark) -> bool:
+    """Whether a mark says more than that the cited files are as they were."""
+    return bool(mark.keys() - {"citations"}) or bool(stale_files(mark))
+
+
+def stale_files(mark: Mark) -> list[str]:
+    """The cited files that are no longer as they were, each with its state."""
+    states = mark.get("citations", {})
+    return [f"{label} {state}" for label, state in states.items() if state != "fresh"]
 
 
 def cost(entry: object) -> int:

@@ -28,6 +28,7 @@ from lore.surfaces.answers import (
     cost,
     fit,
     fit_list,
+    is_outdated,
     outdated,
     portion,
     uncut,
@@ -138,8 +139,9 @@ def plain_graph(nodes: Nodes) -> dict[str, list[dict[str, Any]]]:
 
 
 def marks_of(views: Sequence[EntityView], lore: Lore) -> dict[str, Mark]:
-    """Marks for the observations of these entities that something newer replaces or updates."""
-    return outdated(lore, [memory for view in views for memory in view.statements])
+    """Marks for the observations of these entities that something newer or a changed file outdates."""
+    marks = outdated(lore, [memory for view in views for memory in view.statements])
+    return {id: mark for id, mark in marks.items() if is_outdated(mark)}
 
 
 def outdated_statements(statements: Sequence[Memory], marks: Marks) -> dict[str, Any]:

@@ -77,7 +77,8 @@ def explore_memory(
 
 
 @TREE_FIRST.tool(
-    "Traverse memory", "replaced_by?: object, updated_by?: object, fragments: array, total: integer"
+    "Traverse memory",
+    "replaced_by?: object, updated_by?: object, citations?: object, fragments: array, total: integer",
 )
 def traverse_memory(
     lore: Lore,

@@ -9,7 +9,7 @@ from lore.engine import Lore
 from lore.errors import Invalid, NotFound
 from lore.model import Answer, Draft, Filter, Hit, Memory, Order, Query, Tie
 from lore.ranking.decay import IMPORTANCE, category_of
-from lore.surfaces.answers import Cut, Mark, fit, origin, outdated, text_of
+from lore.surfaces.answers import Cut, Mark, fit, origin, outdated, stale_files, text_of
 from lore.surfaces.surface import Reply, Surface
 from lore.text import label_of, preview
 
@@ -198,7 +198,8 @@ def _summary(lines: list[str], notes: list[str]) -> str:
 
 def _line(memory: dict[str, Any], first_line: str) -> str:
     newer = memory.get("replaced_by") or memory.get("updated_by")
-    outdated_by = f" (outdated: {newer['label']})" if newer else ""
+    reasons = [*([newer["label"]] if newer else []), *stale_files(memory)]
+    outdated_by = f" (outdated: {', '.join(reasons)})" if reasons else ""
     return (
         f"[{memory['memory_type']}] (importance {memory['importance']:.2f}, "
         f"relevance {memory['relevance_score']:.2f}) {first_line}{outdated_by}"

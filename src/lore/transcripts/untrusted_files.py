@@ -51,13 +51,18 @@ def open_regular(path: Path) -> BinaryIO:
     return file
 
 
-def read_text(path: Path, limit: int = SMALL_BYTES) -> str:
-    """The text of a regular file; OSError if it is anything else or has more than `limit` bytes."""
+def read_bytes(path: Path, limit: int = SMALL_BYTES) -> bytes:
+    """The content of a regular file; OSError if it is anything else or has more than `limit` bytes."""
     with open_regular(path) as file:
         data = file.read(limit + 1) or b""  # None: a kernel file without data at present
     if len(data) > limit:
         raise OSError(errno.EFBIG, f"more than {limit:,} bytes", str(path))
-    return data.decode("utf-8", "replace")
+    return data
+
+
+def read_text(path: Path, limit: int = SMALL_BYTES) -> str:
+    """The text of a regular file; OSError as `read_bytes` has it."""
+    return read_bytes(path, limit).decode("utf-8", "replace")
 
 
 def _refuse_irregular(mode: int, path: Path) -> None:

@@ -8,6 +8,7 @@ import click
 from lore.doors.cli.ids import label, names, shortened
 from lore.doors.cli.render import NARROW, columns, hanging, line, width, wrapped
 from lore.doors.cli.times import day, minute
+from lore.doors.cli.verify import described, states_of
 from lore.model import Hit, Query, Signal
 from lore.names import forms, stems
 from lore.ranking.excerpt import excerpt
@@ -54,6 +55,7 @@ WORDS = {  # signal -> its meaning in plain words
     "repeats": "says the same as a better hit",
     "breadth": "the same conversation has a better hit",
     "elsewhere": "belongs to another project",
+    "stale": "a file that it cites has changed or is gone",
     MATCH: "matches the question",
 }
 OF_THE_QUESTION = SAME_WORDS | {
@@ -72,11 +74,14 @@ def show_hits(lore: "Lore", hits: Sequence[Hit], query: Query, format: str | Non
         return
     short = shortened(lore, [hit.memory.id for hit in hits])
     newer = [hit.memory.superseded_by for hit in hits if hit.memory.superseded_by is not None]
+    states = states_of(lore, [hit.memory for hit in hits])
     replacements = names(lore, newer, len(INDENT + REPLACED) + 3)
     for rank, hit in enumerate(hits, 1):
         click.echo(_head(rank, hit, short[hit.memory.id], format))
         if hit.memory.superseded_by is not None:
             click.echo(f"{INDENT}{click.style(REPLACED, fg='red')} {replacements[hit.memory.superseded_by]}")
+        for cited in states.get(hit.memory.id, {}).items():
+            click.echo(f"{INDENT}cites {described(*cited)}")
         for text in _body(hit, query.text, format):
             click.echo(INDENT + text)
         for bar, words in reasons(hit, hits, query.text) if why else ():

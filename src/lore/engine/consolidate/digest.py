@@ -4,8 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
+from lore.citations import files_in
 from lore.distil.base import Digest, Finding, Role, Spoken, Topic
 from lore.distil.digest import digest as digest_by_rules
+from lore.engine.cite import with_citations
 from lore.engine.consolidate.backlog import (
     ATTEMPTS,
     RETRY_SECONDS,
@@ -32,6 +34,7 @@ from lore.ranking.relate import differ_in_detail
 from lore.store.records import DigestProgress, SessionAnswers
 from lore.store.values import EVERY
 from lore.text import label_of, passage_of, preview, terms, words
+from lore.transcripts.working_tree import working_tree
 from lore.vectors import Vector
 
 NAME = "digest"
@@ -189,6 +192,8 @@ class _Placement:
         self._view = view
         self._session = session
         self._turns = dict(enumerate(turns, 1))
+        self._tree = working_tree(str(session.metadata.get("folder", "")))
+        self._until = max((turn.created_at for turn in turns), default=view.now)
         self._drafts: list[_TopicDraft] = []
 
     def steps(self, digest: Digest) -> Iterator[Step]:
@@ -203,7 +208,9 @@ class _Placement:
 
     def _draft(self, topic: Topic) -> _TopicDraft:
         root = self._memory(topic.overview, topic.turns, title=preview(topic.title, TITLE_CHARACTERS))
-        memories = [self._memory(one.text, one.turns, type=one.type) for one in topic.findings]
+        memories = [
+            self._cited(self._memory(one.text, one.turns, type=one.type), one) for one in topic.findings
+        ]
         vectors = self._vectors([root, *memories])
         tree, likeness = self._nearest(vectors.get(root.id), root, roots=True)
         novelty = 1 + NOVELTY * (1 - clamp(likeness)) if vectors else 1.0
@@ -216,6 +223,16 @@ class _Placement:
             draft.links += self._sources(root, topic.turns[:1])
             draft.links += self._to_tree(root, tree, likeness)
         return draft
+
+    def _cited(self, memory: Memory, finding: Finding) -> Memory:
+        """The memory with the files that it names, and those that its tool calls read or changed.
+
+        A file that changed after the conversation counts as changed since.
+        """
+        calls = (turn.content.partition("\n")[0] for turn in self._of(finding.turns) if turn.type == "tool")
+        paths = [call.rpartition(": ")[2] for call in calls]
+        touched = [path for path in paths if [one.path for one in files_in(path)] == [path]]
+        return with_citations(memory, self._tree, more=touched, until=self._until)
 
     def _to_tree(self, root: Memory, tree: Memory | None, likeness: float) -> list[Link]:
         if tree is None or likeness <= LINK_ABOVE:
