@@ -26,7 +26,7 @@ from lore.engine.link import link, unlink
 from lore.engine.nodes import Bond, Nodes, Which, addressed, matching_nodes, open_nodes, relations_of
 from lore.engine.observe import Subject, introduce, observe
 from lore.engine.rate import Rated, Rating, rate
-from lore.engine.read import by_alias, explore, ids_like, read, read_many, recall, root_of, roots
+from lore.engine.read import by_alias, explore, ids_like, read, read_many, recall, root_of, roots, successors
 from lore.engine.reflect import Reflected, Reflection, reflect, sessions
 from lore.engine.reflections import ReflectionHit, ReflectionQuery, reflections
 from lore.engine.relate import Ending, Related, Relation, end_relation, relate, unrelate
@@ -54,6 +54,7 @@ from lore.model import (
     Reading,
     Remembered,
     Revision,
+    Successor,
     Tie,
 )
 from lore.ranking.policy import POLICIES, Policy
@@ -131,6 +132,10 @@ class Lore:
     def links(self, ids: Sequence[str], kinds: Sequence[str] = ()) -> list[Link]:
         """The active links that touch any of these memories, oldest first; no kinds: all kinds."""
         return self._reader.links(ids, kinds)
+
+    def successors(self, ids: Sequence[str]) -> Mapping[str, Successor]:
+        """The newer memory of each of these that something replaces or updates."""
+        return successors(ids, self._reader)
 
     def roots(self, limit: int = 20, where: Filter = EVERYTHING) -> list[Branch]:
         """The tops of the trees, most relevant first."""
@@ -368,7 +373,7 @@ class Lore:
 
     def pending(self) -> int:
         """The number of memories without an embedding."""
-        return self._reader.pending(self.embeddings.model, EVERY.limit)
+        return self.store.unembedded(self.embeddings.model, 0).total
 
     def for_namespace(self, namespace: str, surface: str = "", actor: str = "") -> "Lore":
         """The same Lore for another namespace."""

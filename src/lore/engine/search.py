@@ -15,7 +15,6 @@ from lore.model import (
     DISTILLED,
     FORMATS,
     OVERVIEW_OF,
-    PENDING_COUNTED,
     SESSION,
     TURN,
     VERBATIM,
@@ -94,7 +93,7 @@ def search(
     hidden += weak
     if policy.best_per_tree and query.where.under is None:
         hits = _best_per_tree(hits, reader)
-    answer = _answer(query, hits, context, candidates.memories)
+    answer = _answer(query, hits, context)
     return replace(
         answer,
         hidden=len(hidden),
@@ -102,18 +101,25 @@ def search(
         elsewhere=len(elsewhere),
         repeated=repeated,
         embedding_state="ready" if vector is not None else embeddings.state,
-        pending=context.reader.pending(embeddings.model, PENDING_COUNTED),
+        pending=candidates.pending,
         error=embeddings.trouble,
     )
 
 
-def _answer(query: Query, hits: list[Hit], context: Context, memories: Sequence[Memory] = ()) -> Answer:
-    """The first hits within limit and budget, with their breadcrumbs; the use is counted.
-
-    memories: already in hand; ancestors among them are not read again.
-    """
+def _answer(query: Query, hits: list[Hit], context: Context) -> Answer:
+    """The first hits within limit and budget, with breadcrumbs and successors; the use is counted."""
     fitting = _within_budget(hits[: query.limit], query.format, query.budget_tokens)
-    shown = _with_breadcrumbs(fitting, context.reader, memories)
+    places = context.reader.places([hit.memory.id for hit in fitting]) if fitting else {}
+    shown = [
+        replace(
+            hit,
+            signals=dict(hit.signals),
+            evidence=dict(hit.evidence),
+            breadcrumb=places[hit.memory.id].labels,
+            successor=places[hit.memory.id].successor,
+        )
+        for hit in fitting
+    ]
     if query.counted and query.format != "ids":
         count_use([hit.memory.id for hit in shown], context)
     stored = None if shown else context.reader.traces(Filter(projects=query.where.projects), COUNT).total
@@ -206,15 +212,9 @@ def _with_score(hit: Hit, score: float, reason: str) -> Hit:
     return replace(hit, score=score, signals={**hit.signals, reason: change})
 
 
-def _paths(hits: Iterable[Hit], reader: Reader) -> dict[str, list[str]]:
-    """The ids from the root down to the parent of each hit that is not a root."""
+def _best_per_tree(hits: Sequence[Hit], reader: Reader) -> list[Hit]:
     below = [hit.memory.id for hit in hits if hit.memory.depth]
-    return reader.ancestors(below) if below else {}
-
-
-def _best_per_tree(hits: Iterable[Hit], reader: Reader) -> list[Hit]:
-    hits = list(hits)
-    paths = _paths(hits, reader)
+    paths = reader.ancestors(below) if below else {}
     best: dict[str, Hit] = {}
     for hit in hits:
         path = paths.get(hit.memory.id)
@@ -242,23 +242,6 @@ def _within_budget(hits: list[Hit], format: Format, budget: int | None) -> list[
 def _cost(memory: Memory, format: Format) -> int:
     text = {"ids": "", "title": label_of(memory.title, memory.content), "full": memory.title + memory.content}
     return CRUMB_TOKENS + (tokens_in(text[format]) if text[format] else 0)
-
-
-def _with_breadcrumbs(hits: list[Hit], reader: Reader, memories: Sequence[Memory]) -> list[Hit]:
-    paths = _paths(hits, reader)
-    ids = {id for path in paths.values() for id in path}
-    above = {memory.id: memory for memory in memories if memory.id in ids}
-    above |= reader.get(ids - above.keys())
-    labels = {id: label_of(memory.title, memory.content) for id, memory in above.items()}
-    return [
-        replace(
-            hit,
-            signals=dict(hit.signals),
-            evidence=dict(hit.evidence),
-            breadcrumb=tuple(labels[id] for id in paths.get(hit.memory.id, ()) if id in labels),
-        )
-        for hit in hits
-    ]
 
 
 def _look_up(query: Query, context: Context) -> Answer:

@@ -19,8 +19,10 @@ from lore.store.values import (
     Cooccurrence,
     JournalFilter,
     Listing,
+    Neighbours,
     Page,
     Passage,
+    Place,
     StoreReport,
     Suggestion,
     SuggestionFilter,
@@ -107,16 +109,15 @@ class Reader(ABC):
         """
 
     @abstractmethod
-    def near(self, vector: Vector, model: str, limit: int, where: Filter) -> dict[str, float]:
-        """By meaning: the exact cosine to `vector`, among the vectors of the same model only."""
+    def near(self, vector: Vector, model: str, limit: int, where: Filter) -> Neighbours:
+        """By meaning: the exact cosine to `vector`, among the vectors of the same model only.
+
+        It also counts, up to PENDING_COUNTED, the memories without one, whatever the filter.
+        """
 
     @abstractmethod
     def vectors(self, model: str, ids: Iterable[str]) -> dict[str, Vector]:
         """The vector of each of `ids` that has one of that model."""
-
-    @abstractmethod
-    def pending(self, model: str, most: int) -> int:
-        """The number of memories without a vector of this model, counted up to `most`."""
 
     # --- trees and links: forgotten and superseded memories take no part
     @abstractmethod
@@ -126,6 +127,15 @@ class Reader(ABC):
     @abstractmethod
     def ancestors(self, ids: Iterable[str]) -> dict[str, list[str]]:
         """The way from the root down to the parent; empty for a root. Superseded ancestors count."""
+
+    @abstractmethod
+    def places(self, ids: Iterable[str]) -> dict[str, Place]:
+        """The ancestors of each of `ids` with their labels, and its successor; an entry for each.
+
+        The successor is the memory that superseded it, else the one that updated it last: by an active link
+        of the kind `supersedes`, or of the type `supersedes` or `updates`, between current memories.
+        A successor that was forgotten has no label.
+        """
 
     @abstractmethod
     def links(

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
 from lore.health import Finding
-from lore.model import Order, Trace
+from lore.model import Order, Successor, Trace
 
 Item = TypeVar("Item")
 
@@ -46,6 +46,23 @@ def ids_of(traces: Iterable[Trace]) -> list[str]:
 def parents_of(ancestors: Mapping[str, Sequence[str]]) -> dict[str, str]:
     """child -> parent, for those that have one. ancestors: as a reader gives them."""
     return {id: way[-1] for id, way in ancestors.items() if way}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a memory stands: ids and labels from the root down to its parent, and the newest successor."""
+
+    path: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+    successor: Successor | None = None
+
+
+class Neighbours(dict[str, float]):
+    """id -> cosine, best first. pending: memories in sight that have no vector of the model yet."""
+
+    def __init__(self, cosines: Mapping[str, float], pending: int = 0) -> None:
+        super().__init__(cosines)
+        self.pending = pending
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from pydantic import Field
 from lore.engine import Lore
 from lore.errors import Invalid
 from lore.model import Branch, Filter, Hit, Memory, Query
-from lore.surfaces.answers import Cut, Marks, cost, fit, origin, outdated
+from lore.surfaces.answers import Cut, Marks, cost, fit, mark, origin, outdated
 from lore.surfaces.surface import Reply, Surface
 from lore.surfaces.tree import STORED, known_fragment, new_fragment, store_fragment
 from lore.text import label_of, require_text
@@ -46,11 +46,9 @@ def query_memory(
     _refuse_outside("depth", depth)
     require_text(topic, "topic")
     answer = lore.search(Query(text=topic, where=Filter(level=depth), limit=limit, policy="tree-first"))
-    marks = outdated(lore, [hit.memory for hit in answer.hits])
 
     def show(hit: Hit, cut: Cut) -> dict[str, Any]:
-        fragment = _fragment(hit, marks, cut)
-        return {**fragment, "score": round(hit.score, 4), "path": list(hit.breadcrumb)}
+        return {**_fragment(hit, cut), "score": round(hit.score, 4), "path": list(hit.breadcrumb)}
 
     budget = lore.tuning.answer_tokens if limit > 1 else 0
     fitted = fit(answer.hits, show, query=topic, budget_tokens=budget, rest=WHOLE)
@@ -99,13 +97,12 @@ def traverse_memory(
         neighbours = {link.other(fragment_id): link.reason or link.type or link.kind for link in links}
     where = Filter(ids=tuple(neighbours)[:NEIGHBOURS_LIMIT], superseded=True)
     hits = lore.search(Query(text="", where=where, limit=NEIGHBOURS_LIMIT)).hits
-    marks = outdated(lore, [reading.memory, *(hit.memory for hit in hits)])
 
     def show(hit: Hit, cut: Cut) -> dict[str, Any]:
-        return {**_fragment(hit, marks, cut), "relationship": neighbours[hit.memory.id]}
+        return {**_fragment(hit, cut), "relationship": neighbours[hit.memory.id]}
 
     fitted = fit(hits, show, budget_tokens=lore.tuning.answer_tokens, rest=WHOLE)
-    return Reply({"fragments": fitted.entries, "total": len(neighbours), **marks.get(fragment_id, {})})
+    return Reply({"fragments": fitted.entries, "total": len(neighbours), **mark(reading.successor)})
 
 
 @TREE_FIRST.tool("Store in memory", STORED)
@@ -167,7 +164,7 @@ def _summary_of(memory: Memory) -> str:
     return memory.summary or label_of(memory.title, memory.content)
 
 
-def _fragment(hit: Hit, marks: Marks, cut: Cut) -> dict[str, Any]:
+def _fragment(hit: Hit, cut: Cut) -> dict[str, Any]:
     return {
         "id": hit.memory.id,
         "summary": cut(_summary_of(hit.memory)),
@@ -175,7 +172,7 @@ def _fragment(hit: Hit, marks: Marks, cut: Cut) -> dict[str, Any]:
         "depth": hit.memory.depth,
         "relevance": round(hit.relevance, 4),
         **origin(hit),
-        **marks.get(hit.memory.id, {}),
+        **mark(hit.successor),
     }
 
 
