@@ -65,7 +65,7 @@ def test_house_counts_code_imports_and_names_of_a_package(tmp_path: Path) -> Non
     for name, text in {
         "__init__.py": '"""The package."""\n',
         "model.py": "# a comment\n\nPORT = 1\n",
-        "store/base.py": "class Store:\n    @abstractmethod\n    def get(self) -> int:\n        'Doc.'\n",
+        "store/__init__.py": "class Store:\n    @abstractmethod\n    def get(self) -> int:\n        'Doc.'\n",
         "engine/__init__.py": "from lore.store import base\n\nclass Lore:\n    def get(self, told): ...\n",
         "doors/base.py": "import lore.engine\nimport_module('lore.model')\ndef f(a, b, c, d, e, g): 0\n"
         "X = 'lore.model:X'\n",

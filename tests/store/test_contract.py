@@ -1,4 +1,4 @@
-"""What every store promises: one test or more for each sentence of `lore.store.base`."""
+"""What every store promises: one test or more for each sentence of `lore.store`."""
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor, wait

@@ -13,18 +13,17 @@ from lore.engine.consolidate.backlog import retry, staged
 from lore.engine.context import Context
 from lore.engine.duplicates import Repetitions, Thresholds, find_repetitions
 from lore.engine.embeddings import Embeddings, embed_pending, release, try_embed_batch
-from lore.engine.entity_view import ENGLISH, EntityView, GraphVocabulary, past_of
+from lore.engine.entity_view import ENGLISH, EntityView, GraphVocabulary, Subject, past_of
 from lore.engine.find_duplicate import DuplicateCheck, Match, TextOrVector, find_duplicate, similar
 from lore.engine.forget import forget, restore
-from lore.engine.graph_report import GraphReport, graph_report
+from lore.engine.graph_report import Analysis, GraphReport, analyse, graph_report
 from lore.engine.graph_search import EntityHit, EntityQuery, search_entities
 from lore.engine.import_graph import ImportedGraph, import_graph
-from lore.engine.importing import import_file
 from lore.engine.in_progress import Asker, without_own_turns
-from lore.engine.ingest import Ingested, ingest
+from lore.engine.ingest import Ingested, import_file, ingest
 from lore.engine.link import link, unlink
 from lore.engine.nodes import Bond, Nodes, Which, addressed, matching_nodes, open_nodes, relations_of
-from lore.engine.observe import Subject, introduce, observe
+from lore.engine.observe import introduce, observe
 from lore.engine.rate import Rated, Rating, rate
 from lore.engine.read import by_alias, explore, ids_like, read, read_many, recall, root_of, roots, successors
 from lore.engine.reflect import Reflected, Reflection, reflect, sessions
@@ -34,7 +33,7 @@ from lore.engine.remember import remember
 from lore.engine.retract import retract
 from lore.engine.revise import revise, supersede
 from lore.engine.search import search
-from lore.engine.split import Analysis, Part, Splitting, analyse, split
+from lore.engine.split import Part, Splitting, split
 from lore.engine.status import status
 from lore.engine.suggest import Candidate, Reviewed, Suggestions, recommend, review, suggestions
 from lore.health import Finding, Staged, Status
@@ -56,23 +55,22 @@ from lore.model import (
     Revision,
     Successor,
     Tie,
-)
+)  # fmt: skip
 from lore.ranking.policy import POLICIES, Policy
 from lore.store import Reader, Store, back_up
 from lore.store.values import COUNT, EVERY, JournalFilter, Page
 from lore.text import NAMESPACE_LIMIT_BYTES, REASON_LIMIT_BYTES, check_storable, require_text
 from lore.transcripts.import_formats import Format
 from lore.transcripts.project import repository_of
-from lore.transcripts.sources import Source
+from lore.transcripts.turns import Source
 
 EVERYTHING = Filter()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Lore:
-    """The parts, wired for one namespace. project: the repository where the caller works; new memories belong
-    to it. conversation: the caller's own, by its client's id. connected_at: the time when the calling agent
-    connected; None for a person."""
+    """The parts, wired for one namespace. project: the caller's repository; new memories belong to it.
+    conversation: the caller's, by its client's id. connected_at: when the agent connected; None: a person."""
 
     store: Store
     embeddings: Embeddings
@@ -199,8 +197,9 @@ class Lore:
     def reflect(self, reflection: Reflection) -> Reflected:
         """Keep the summary of a session, once, and its lessons as notes of their own."""
         reflection = replace(reflection, project=reflection.project or self.project)
-        context = self._context("reflect")
-        reflected = reflect(reflection, context, embeddings=self.embeddings, tuning=self.tuning)
+        reflected = reflect(
+            reflection, self._context("reflect"), embeddings=self.embeddings, tuning=self.tuning
+        )
         self.background.wake(embed_now=True)
         return reflected
 
@@ -268,8 +267,9 @@ class Lore:
 
     def observe(self, subjects: Sequence[Subject], judge: bool = True) -> list[EntityView]:
         """Add observations to entities that exist; those that repeat an older one are flagged."""
-        context = self._context("observe")
-        views = observe(admit(list(subjects)), context, judge=judge, embeddings=self.embeddings)
+        views = observe(
+            admit(list(subjects)), self._context("observe"), judge=judge, embeddings=self.embeddings
+        )
         self.background.wake(embed_now=True)
         return views
 

@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from lore.engine.context import Context, count_use
-from lore.engine.entity_view import ENTITY, EntityView, past_of, refresh_entity_text
+from lore.engine.entity_view import ENTITY, EntityView, Subject, past_of, refresh_entity_text
 from lore.engine.forget import hide
 from lore.engine.nodes import addressed, portrayed
-from lore.engine.observe import Subject
 from lore.errors import Invalid, NotFound
 from lore.model import Memory
 from lore.store import Writer

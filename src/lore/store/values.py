@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
-from lore.health import Finding
 from lore.model import Order, Successor, Trace
 
 Item = TypeVar("Item")
@@ -150,12 +149,3 @@ class SuggestionFilter:
     touching: tuple[str, ...] | None = None
     pending: bool = False
     min_score: float = 0.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoreReport:
-    """location: where the data is, for a person. warnings: problems that its owner should know at once."""
-
-    location: str
-    size_bytes: int
-    warnings: tuple[Finding, ...] = ()

@@ -8,8 +8,7 @@ from typing import Any, Generic, TypeVar
 from lore.engine import Lore
 from lore.model import Hit, Memory, Successor
 from lore.ranking.excerpt import excerpt
-from lore.surfaces.surface import compact
-from lore.text import CHARACTERS_PER_TOKEN, passage_of, tokens_in
+from lore.text import CHARACTERS_PER_TOKEN, compact, passage_of, tokens_in
 
 PASSAGE_WIDTH = 300
 """Characters of a text that is cut to the passage that matches the query."""

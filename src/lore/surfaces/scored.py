@@ -14,8 +14,8 @@ from lore.engine import Lore
 from lore.errors import Invalid
 from lore.model import Answer, Filter, Hit, Link, Memory, Query
 from lore.surfaces.answers import FETCH_FACTOR, Cut, cost, fit, mark, origin, with_notes
-from lore.surfaces.surface import Arguments, Reply, Surface, compact
-from lore.text import label_of, listed, preview
+from lore.surfaces.surface import Arguments, Reply, Surface
+from lore.text import compact, label_of, listed, preview
 
 SCORED = Surface(
     "scored",

@@ -37,8 +37,8 @@ from lore.surfaces.answers import (
     uncut,
     with_notes,
 )
-from lore.surfaces.surface import Reply, Surface, compact
-from lore.text import CHARACTERS_PER_TOKEN, preview
+from lore.surfaces.surface import Reply, Surface
+from lore.text import CHARACTERS_PER_TOKEN, compact, preview
 
 HOME_ABOVE = 0.3
 """A new fragment without a parent goes below the most similar root whose likeness is above this."""

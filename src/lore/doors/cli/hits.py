@@ -8,8 +8,9 @@ import click
 from lore.doors.cli.ids import label, names, shortened
 from lore.doors.cli.render import NARROW, columns, hanging, line, width, wrapped
 from lore.doors.cli.times import day, minute
-from lore.model import Hit, Query, Signal
+from lore.model import TURN, Hit, Query, Signal
 from lore.names import forms, stems
+from lore.ranking.evidence import SPEAKER
 from lore.ranking.excerpt import excerpt
 from lore.ranking.policy import MATCH
 from lore.text import terms
@@ -164,6 +165,8 @@ def _meaning(name: str, hit: Hit, hits: Sequence[Hit], query: str) -> str:
         return f"{meaning}: {', '.join(shared)}" if shared else ""
     if name in (CONVERSATION, NEIGHBOURS) and not memory.session:
         return ""
+    if name == "speaker" and memory.kind != TURN and not SPEAKER.match(memory.content):
+        return ""  # a note has no speaker; it counts as the user's own
     if name == CONVERSATION:
         others = [(rank, other.memory) for rank, other in enumerate(hits, 1) if other.memory.id != memory.id]
         ranks = [str(rank) for rank, other in others if other.session == memory.session]

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 from lore.model import Link, Successor
-from lore.store.base import Reader
+from lore.store import Reader
 from lore.store.columns import Row, Rows, link_of
 from lore.store.sqlite import sql
 from lore.store.sqlite.nearest import Nearest
