@@ -14,8 +14,7 @@ Format = Literal["ids", "title", "full"]
 FORMATS: tuple[Format, ...] = ("ids", "title", "full")
 Order = Literal["newest", "importance", "use", "newest below"]
 TURN, SESSION = "turn", "session"
-LORE_CALL = "lore-call"
-"""A turn in which an agent called Lore itself: shown in its session, never found by a search."""
+LORE_CALL = "lore-call"  # a turn in which an agent called Lore itself: never found by a search
 VERBATIM = frozenset({TURN, SESSION, LORE_CALL})
 """The kinds that are no knowledge but what knowledge comes from: what was said and done, as recorded."""
 STORED_TRUST = 0.8  # in a memory that somebody stored on purpose, 0 to 1; `ingest` sets that of turns
@@ -27,8 +26,7 @@ FULL_LENGTH = "full_length"
 """The name in a turn's metadata of the number of characters it has in all, if its content is an excerpt."""
 PENDING_COUNTED = 1_000  # up to this number a search counts memories that are not embedded yet
 DETAILS = 3  # the level of a tree from which on all is detail
-ID_TAIL = 8
-"""The last characters of an id that stand for it: 32 random bits, whereas its beginning is the time."""
+ID_TAIL = 8  # the last characters of an id stand for it: 32 random bits, whereas its beginning is the time
 
 
 def new_id(now: float) -> str:
@@ -307,8 +305,11 @@ class Answer:
     pending: int = 0
     error: str = ""
 
-    def notes(self) -> Iterator[str]:
-        """What the asker should know about this answer; nothing when there is nothing to add."""
+    def notes(self) -> tuple[str, ...]:
+        """What the asker should know about this answer; empty when there is nothing to add."""
+        return tuple(self._notes())
+
+    def _notes(self) -> Iterator[str]:
         if self.stored == 0:
             yield "Nothing is stored yet."
         elif self.stored is not None and not self.hits and not self.hidden:

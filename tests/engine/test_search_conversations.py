@@ -31,7 +31,6 @@ def test_a_turn_beside_one_that_fits_is_found_before_its_like(lore: Lore) -> Non
 def test_a_search_among_given_ids_finds_no_turns_beside_them(lore: Lore) -> None:
     question, answer = say(lore, "where does the walrus sleep?"), say(lore, "on the ice")
     lore.link([Tie(source=question, target=answer, kind="temporal")])
-    assert set(hits(lore, "walrus")) == {question, answer}
     among = lore.search(Query(text="walrus", where=Filter(ids=(question,))))
     assert [hit.memory.id for hit in among.hits] == [question]
 

@@ -55,7 +55,7 @@ from lore.model import (
     Revision,
     Successor,
     Tie,
-)  # fmt: skip
+)
 from lore.ranking.policy import POLICIES, Policy
 from lore.store import Reader, Store, back_up
 from lore.store.values import COUNT, EVERY, JournalFilter, Page
@@ -141,8 +141,7 @@ class Lore:
 
     def explore(self, id: str = "", depth: int = 3, topic: str = "") -> Branch:
         """A memory and the tree below it; for a topic, the tree that matches it best, from its root."""
-        if topic:
-            id = root_of(self.search(Query(text=topic, limit=1, format="ids")), self._reader)
+        id = root_of(self.search(Query(text=topic, limit=1, format="ids")), self._reader) if topic else id
         return explore(id, self._context("explore"), depth=depth)
 
     def ids_like(self, part: str, limit: int = 20) -> list[str]:
@@ -197,9 +196,8 @@ class Lore:
     def reflect(self, reflection: Reflection) -> Reflected:
         """Keep the summary of a session, once, and its lessons as notes of their own."""
         reflection = replace(reflection, project=reflection.project or self.project)
-        reflected = reflect(
-            reflection, self._context("reflect"), embeddings=self.embeddings, tuning=self.tuning
-        )
+        context = self._context("reflect")
+        reflected = reflect(reflection, context, embeddings=self.embeddings, tuning=self.tuning)
         self.background.wake(embed_now=True)
         return reflected
 
@@ -267,9 +265,8 @@ class Lore:
 
     def observe(self, subjects: Sequence[Subject], judge: bool = True) -> list[EntityView]:
         """Add observations to entities that exist; those that repeat an older one are flagged."""
-        views = observe(
-            admit(list(subjects)), self._context("observe"), judge=judge, embeddings=self.embeddings
-        )
+        context = self._context("observe")
+        views = observe(admit(list(subjects)), context, judge=judge, embeddings=self.embeddings)
         self.background.wake(embed_now=True)
         return views
 
@@ -382,8 +379,7 @@ class Lore:
 
     def in_folder(self, folder: str) -> "Lore":
         """The same Lore for a caller in this folder: new memories belong to its repository, if any."""
-        project = repository_of(folder)
-        return replace(self, project=project.key if project else "")
+        return replace(self, project=project.key if (project := repository_of(folder)) else "")
 
     def release(self) -> None:
         """Free memory that can be loaded again: model, indexes, caches."""

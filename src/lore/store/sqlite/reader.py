@@ -204,8 +204,8 @@ class SqliteReader(GraphReader):
 
     def _wide(self, where: Filter) -> bool:
         """Whether many of the best are likely to pass, so that it is not worth looking up first what does."""
-        unbound = {"kinds": ANY, "other_kinds": ANY, "other_sessions": ANY, "projects": ANY}
-        if replace(where, **unbound, roots=False, superseded=False, forgotten=False) != Filter():
+        bare = replace(where, kinds=ANY, other_kinds=ANY, other_sessions=ANY, projects=ANY)
+        if replace(bare, roots=False, superseded=False, forgotten=False) != Filter():
             return False
         if not where.projects:
             return True
