@@ -372,6 +372,7 @@ class Branch:
     relevance: float
     children_count: int
     children: tuple["Branch", ...] = ()
+    successor: Successor | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,20 +19,18 @@ from lore.engine.forget import forget, restore
 from lore.engine.graph_report import Analysis, GraphReport, analyse, graph_report
 from lore.engine.graph_search import EntityHit, EntityQuery, search_entities
 from lore.engine.import_graph import ImportedGraph, import_graph
-from lore.engine.in_progress import Asker, without_own_turns
 from lore.engine.ingest import Ingested, import_file, ingest
 from lore.engine.link import link, unlink
 from lore.engine.nodes import Bond, Nodes, Which, addressed, matching_nodes, open_nodes, relations_of
-from lore.engine.observe import introduce, observe
+from lore.engine.observe import introduce, observe, retract
 from lore.engine.rate import Rated, Rating, rate
 from lore.engine.read import by_alias, explore, ids_like, read, read_many, recall, root_of, roots, successors
 from lore.engine.reflect import Reflected, Reflection, reflect, sessions
 from lore.engine.reflections import ReflectionHit, ReflectionQuery, reflections
 from lore.engine.relate import Ending, Related, Relation, end_relation, relate, unrelate
 from lore.engine.remember import remember
-from lore.engine.retract import retract
 from lore.engine.revise import revise, supersede
-from lore.engine.search import search
+from lore.engine.search import Asker, search, without_own_turns
 from lore.engine.split import Part, Splitting, split
 from lore.engine.status import status
 from lore.engine.suggest import Candidate, Reviewed, Suggestions, recommend, review, suggestions

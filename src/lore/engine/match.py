@@ -238,8 +238,11 @@ def weigh(hits: Sequence[Hit], candidates: Candidates, certainty: float) -> list
     questions: the best hit matches that well, the others less, by how far their evidence is behind.
     """
     best = hits[0].score if hits else 0.0
-    share = _by_walk if hits and "walk" in hits[0].signals else _by_evidence
-    weighed = [_weighed(hit, certainty * share(hit, best), candidates, certainty) for hit in hits]
+    walked = bool(hits) and "walk" in hits[0].signals  # then the evidence is a share already
+    weighed = []
+    for hit in hits:
+        share = max(0.0, hit.score) / best if walked else math.exp(STEEPNESS * (hit.score - best))
+        weighed.append(_weighed(hit, certainty * share, candidates, certainty))
     weighed.sort(key=_best_first)
     return sorted(_broad(weighed), key=_best_first) if candidates.parsed.continues else weighed
 
@@ -259,16 +262,6 @@ def _broad(hits: Sequence[Hit]) -> Iterator[Hit]:
         change = Signal((factor - 1) * hit.score / hit.fade, 1.0)
         signals = {**hit.signals, "breadth": change} if factor < 1 else hit.signals
         yield replace(hit, score=factor * hit.score, signals=signals)
-
-
-def _by_evidence(hit: Hit, best: float) -> float:
-    """The match of a hit, relative to that of the best."""
-    return math.exp(STEEPNESS * (hit.score - best))
-
-
-def _by_walk(hit: Hit, best: float) -> float:
-    """The same where a walk decided: its evidence is a share already."""
-    return max(0.0, hit.score) / best
 
 
 def _weighed(hit: Hit, match: float, candidates: Candidates, certainty: float) -> Hit:

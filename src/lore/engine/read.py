@@ -84,16 +84,12 @@ def recall(where: Filter, context: Context, *, choose: Order, show: Order, limit
     total = context.reader.traces(where, COUNT).total if len(chosen) == limit else len(chosen)
 
     places = context.reader.places([memory.id for memory in chosen])
-    hits = [
-        Hit(
-            memory=memory,
-            score=score,
-            signals={"place": Signal(score, 1.0)},
-            relevance=relevance(memory, context.now),
-            successor=places[memory.id].successor,
-        )
-        for memory, score in ((memory, 1 - at / len(chosen)) for at, memory in enumerate(chosen))
-    ]
+    hits = []
+    for at, memory in enumerate(chosen):
+        place = Signal(1 - at / len(chosen), 1.0)
+        newer, left = places[memory.id].successor, relevance(memory, context.now)
+        signals = {"place": place}
+        hits.append(Hit(memory=memory, score=place.points, signals=signals, relevance=left, successor=newer))
     count_use([hit.memory.id for hit in hits], context)
     return Answer(
         hits=tuple(hits),
@@ -168,9 +164,9 @@ def _only(found: Sequence[T], id: str, reader: Reader) -> T:
 
 
 def _branches(ids: list[str], depth: int, context: Context) -> list[Branch]:
-    """Level by level, two questions to the store for each."""
+    """Level by level, three questions to the store for each."""
     memories = context.reader.get(ids)
-    children = context.reader.children(ids)
+    children, places = context.reader.children(ids), context.reader.places(ids)
     below: dict[str, Branch] = {}
     if depth > 0:
         nested = [child for id in ids for child in children[id]]
@@ -183,6 +179,7 @@ def _branches(ids: list[str], depth: int, context: Context) -> list[Branch]:
             relevance=relevance(memories[id], context.now),
             children_count=len(children[id]),
             children=tuple(below[child] for child in children[id] if child in below),
+            successor=places[id].successor,
         )
         for id in ids
         if id in memories

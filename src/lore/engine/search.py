@@ -14,6 +14,7 @@ from lore.model import (
     DERIVED,
     DISTILLED,
     FORMATS,
+    LORE_CALL,
     OVERVIEW_OF,
     SESSION,
     TURN,
@@ -34,7 +35,7 @@ from lore.ranking.policy import POLICIES, Policy, policy_named
 from lore.ranking.repeats import Statement, asks_again, repeats
 from lore.store import Reader
 from lore.store.values import COUNT, Page
-from lore.text import check_storable, folded, label_of, listed, preview, require_text, tokens_in
+from lore.text import check_storable, folded, label_of, listed, preview, require_text, terms, tokens_in
 
 LIMIT = 1_000
 IDS_LIMIT = 1_000
@@ -52,6 +53,10 @@ REPEATED = 0.5
 """Factor for the score of a hit that repeats a better one in part."""
 ASKED_AGAIN = 0.1
 """Factor for the score of a hit that only asks what the question asks."""
+RECENT_TURNS = 100
+"""Turns since the agent connected that are read to find its conversation."""
+COUNTED_TURNS = 100
+"""Limit for the count of matching turns of the conversation."""
 CRUMB_TOKENS = 60
 """Tokens that an id with its score costs the caller."""
 
@@ -89,7 +94,9 @@ def search(
     if policy.tidy:
         once = each_once(_fresh_first(hits, candidates), query.text, reader)
         hits, repeated = _rescored(once.hits, once.scores, "repeats"), once.repeated
-    hits, weak = _partition(hits, lambda hit: _wanted_score(hit, policy) >= query.min_score)
+    hits, weak = _partition(
+        hits, lambda hit: (fuse.total(hit.signals) if policy.asked_unfaded else hit.score) >= query.min_score
+    )
     hidden += weak
     if policy.best_per_tree and query.where.under is None:
         hits = _best_per_tree(hits, reader)
@@ -174,11 +181,6 @@ def _partition(hits: Iterable[Hit], passes: Callable[[Hit], bool]) -> tuple[list
     for hit in hits:
         parts[passes(hit)].append(hit)
     return parts[True], parts[False]
-
-
-def _wanted_score(hit: Hit, policy: Policy) -> float:
-    """The score that the caller's least score is compared with."""
-    return fuse.total(hit.signals) if policy.asked_unfaded else hit.score
 
 
 def _fresh_first(hits: list[Hit], candidates: Candidates) -> list[Hit]:
@@ -293,7 +295,8 @@ def each_once(hits: Sequence[Hit], question: str, reader: Reader) -> Once:
     found = repeats(question, _statements(first, reader))
     replaced = set(found.covered).union(*found.stands_for.values())
     before = {hit.memory.id: hit.score for hit in first}
-    again = {hit.memory.id for hit in first if _is_question(hit, question)}
+    spoken = [hit.memory for hit in first if hit.memory.kind in (TURN, SESSION)]
+    again = {memory.id for memory in spoken if asks_again(question, memory.content)}
     scores = {id: before[id] * REPEATED for id in found.lesser}
     scores |= {id: before[id] * ASKED_AGAIN for id in again}
     turns = [(turn, id) for id, stood_for in found.stands_for.items() for turn in stood_for]
@@ -333,5 +336,46 @@ def _twin_key(memory: Memory) -> str:
     return "\0".join((memory.namespace, memory.project, folded(memory.content)))
 
 
-def _is_question(hit: Hit, question: str) -> bool:
-    return hit.memory.kind in (TURN, SESSION) and asks_again(question, hit.memory.content)
+# --- the conversation of the agent that searches
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """The agent that searches. session: its conversation, empty if the client does not name it.
+
+    connected_at: seconds since 1970, None for a person. client: the client's name. project: where it works.
+    """
+
+    session: str
+    connected_at: float | None
+    client: str
+    project: str
+
+
+def without_own_turns(query: Query, asker: Asker, reader: Reader) -> tuple[Query, int]:
+    """The query without the conversation in progress, and how many turns of it match by words.
+
+    A query that names sessions, memories or a subtree gets what it names.
+    """
+    where = query.where
+    named = where.sessions or where.under or where.ids is not None
+    sessions = frozenset[str]() if named else _sessions(asker, reader)
+    if not sessions:
+        return query, 0
+    own = replace(where, sessions=sessions, kinds=frozenset({TURN}))
+    matching = len(reader.matching(terms(query.text), COUNTED_TURNS, own).strengths)
+    return replace(query, where=replace(where, other_sessions=sessions)), matching
+
+
+def _sessions(asker: Asker, reader: Reader) -> frozenset[str]:
+    """The session that the client names; else those that the same client has written to in the same project
+    since it connected."""
+    if asker.session:
+        return frozenset({asker.session})
+    if asker.connected_at is None or not asker.client:
+        return frozenset()
+    lately = Filter(
+        kinds=frozenset({TURN, LORE_CALL}),
+        projects=frozenset({asker.project}),
+        created_after=asker.connected_at,
+    )
+    turns = reader.select(lately, Page(limit=RECENT_TURNS))
+    return frozenset(turn.session for turn in turns if turn.source.partition("-")[0] in asker.client.lower())

@@ -32,7 +32,6 @@ from lore.surfaces.answers import (
     fit_list,
     mark,
     origin,
-    outdated,
     passage_in,
     uncut,
     with_notes,
@@ -152,9 +151,8 @@ def list_roots(
     if not 1 <= limit <= ROOTS_LIMIT:
         raise Invalid(f"limit is {limit}; it must be between 1 and {ROOTS_LIMIT:,}")
     roots = lore.roots(limit)
-    marks = outdated(lore, [root.memory for root in roots])
     entries = [
-        {"id": root.memory.id, "children_count": root.children_count, **marks.get(root.memory.id, {})}
+        {"id": root.memory.id, "children_count": root.children_count, **mark(root.successor)}
         for root in roots
     ]
     fitted = fit_list(entries, lore.tuning.answer_tokens)

@@ -1,6 +1,5 @@
 """tree-first: the five tools that the tree dialect began with; knowledge by levels, each with a summary."""
 
-from collections.abc import Iterator
 from contextlib import nullcontext
 from typing import Annotated, Any, Literal
 
@@ -9,7 +8,7 @@ from pydantic import Field
 from lore.engine import Lore
 from lore.errors import Invalid
 from lore.model import Branch, Filter, Hit, Memory, Query
-from lore.surfaces.answers import Cut, Marks, cost, fit, mark, origin, outdated
+from lore.surfaces.answers import Cut, cost, fit, mark, origin
 from lore.surfaces.surface import Reply, Surface
 from lore.surfaces.tree import STORED, known_fragment, new_fragment, store_fragment
 from lore.text import label_of, require_text
@@ -69,7 +68,7 @@ def explore_memory(
     if not answer.hits:
         return Reply({"tree": None, "notes": list(answer.notes())})
     top = lore.explore(_root_of(answer.hits[0].memory.id, lore), max_depth)
-    tree, hidden = _tree(top, outdated(lore, _memories(top)), lore.tuning.answer_tokens)
+    tree, hidden = _tree(top, lore.tuning.answer_tokens)
     notes = [f"{hidden:,} more fragments did not fit; go on with traverse_memory."] if hidden else []
     return Reply({"tree": tree, "notes": [*answer.notes(), *notes]})
 
@@ -134,7 +133,6 @@ def list_topics(lore: Lore) -> Reply:
     """List the topics with their summaries and how many fragments lie below, the most relevant first."""
     roots = lore.roots(TOPICS_LIMIT)
     counts = lore.count_below([root.memory.id for root in roots])
-    marks = outdated(lore, [root.memory for root in roots])
 
     def show(root: Branch, cut: Cut) -> dict[str, Any]:
         return {
@@ -142,7 +140,7 @@ def list_topics(lore: Lore) -> Reply:
             "summary": cut(_summary_of(root.memory)),
             "relevance": round(root.relevance, 4),
             "fragment_count": counts.get(root.memory.id, 0),
-            **marks.get(root.memory.id, {}),
+            **mark(root.successor),
         }
 
     fitted = fit(roots, show, budget_tokens=lore.tuning.answer_tokens, rest=WHOLE)
@@ -176,16 +174,16 @@ def _fragment(hit: Hit, cut: Cut) -> dict[str, Any]:
     }
 
 
-def _tree(top: Branch, marks: Marks, budget_tokens: int) -> tuple[dict[str, Any], int]:
+def _tree(top: Branch, budget_tokens: int) -> tuple[dict[str, Any], int]:
     """The nodes that fit the budget, level by level, and the number of those below them that did not."""
-    tree = _node(top, marks)
+    tree = _node(top)
     room, hidden = budget_tokens - cost(tree), 0
     level = [(tree, top)]
     while level:
         deeper = []
         for node, branch in level:
             for child in branch.children[:CHILDREN_LIMIT]:
-                below = _node(child, marks)
+                below = _node(child)
                 room -= cost(below)
                 if budget_tokens and room < 0:
                     hidden += 1
@@ -196,14 +194,7 @@ def _tree(top: Branch, marks: Marks, budget_tokens: int) -> tuple[dict[str, Any]
     return tree, hidden
 
 
-def _memories(top: Branch) -> Iterator[Memory]:
-    """The memories of a tree, as far as it is shown."""
-    yield top.memory
-    for child in top.children[:CHILDREN_LIMIT]:
-        yield from _memories(child)
-
-
-def _node(branch: Branch, marks: Marks) -> dict[str, Any]:
+def _node(branch: Branch) -> dict[str, Any]:
     return {
         "id": branch.memory.id,
         "summary": _summary_of(branch.memory),
@@ -211,5 +202,5 @@ def _node(branch: Branch, marks: Marks) -> dict[str, Any]:
         "relevance": round(branch.relevance, 4),
         "children_count": branch.children_count,
         "children": [],
-        **marks.get(branch.memory.id, {}),
+        **mark(branch.successor),
     }
