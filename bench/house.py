@@ -37,7 +37,7 @@ LAZY_TABLE = "lazy"
 SMALL_FILE_SLOC = 40
 MOST_PARAMETERS = 5
 VAGUE_NAMES = frozenset({"told", "known", "said", "asked"})
-CONTRACT = "store.base"
+CONTRACT = "store"
 MENU = {"engine": "Lore", "engine.file_verbs": "FileVerbs"}
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef

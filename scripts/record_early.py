@@ -23,7 +23,8 @@ from lore.doors.mcp_stream import McpStream
 from lore.doors.subscriptions import Audience
 from lore.embed.hashing import HashEmbedder
 from lore.engine import Lore
-from lore.surfaces import SURFACES, TOGETHER, Surface, line_of
+from lore.surfaces import SURFACES
+from lore.surfaces.surface import TOGETHER, Surface, line_of
 
 FILE = Path(__file__).parent.parent / "src" / "lore" / "doors" / RECORDED
 VERSIONS = {HANDSHAKE: list(HANDSHAKE_PROTOCOL_VERSIONS), STATELESS: list(MODERN_PROTOCOL_VERSIONS)}

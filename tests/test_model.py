@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lore.model import Answer, Filter, Hit, Link, Memory, Signal, new_id
+from lore.model import Answer, Hit, Link, Memory, Signal, new_id
 
 NOW = 1_800_000_000.0
 HIT = Hit(
@@ -46,21 +46,6 @@ def test_a_link_knows_its_other_end() -> None:
 
 def test_the_points_of_a_signal_are_strength_times_weight() -> None:
     assert Signal(0.5, 0.3).points == pytest.approx(0.15)
-
-
-@pytest.mark.parametrize(
-    ("where", "open"),
-    [
-        (Filter(), True),
-        (Filter(superseded=True, forgotten=True), True),
-        (Filter(roots=True), False),
-        (Filter(ids=()), False),
-        (Filter(created_after=0.0), False),
-        (Filter(kinds=frozenset({"note"}), forgotten=True), False),
-    ],
-)
-def test_a_filter_is_open_unless_it_asks_for_something(where: Filter, open: bool) -> None:
-    assert where.open is open
 
 
 @pytest.mark.parametrize(

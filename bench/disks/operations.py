@@ -14,7 +14,7 @@ from lore.config import Config, LlmSettings
 from lore.connecting import wire
 from lore.embed.hashing import HashEmbedder
 from lore.engine.consolidate.phases import consolidate
-from lore.engine.observe import Subject
+from lore.engine.entity_view import Subject
 from lore.engine.rate import Rating
 from lore.engine.reflect import Lesson, Reflection
 from lore.engine.relate import Relation

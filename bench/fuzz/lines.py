@@ -18,7 +18,8 @@ from lore.config import Config
 from lore.connecting import wire
 from lore.engine import Lore
 from lore.errors import LoreError
-from lore.transcripts.sources import SOURCES, Source
+from lore.transcripts.sources import SOURCES
+from lore.transcripts.turns import Source
 
 LINES_PER_FILE = 2_000
 HANG_SECONDS = 60.0

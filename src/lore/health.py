@@ -134,3 +134,12 @@ class Finding:
     passed: bool
     detail: str
     repairable: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreReport:
+    """location: where the data is, for a person. warnings: problems that its owner should know at once."""
+
+    location: str
+    size_bytes: int
+    warnings: tuple[Finding, ...] = ()

@@ -2,46 +2,35 @@
 
 import os
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-SHARED = "shared"
-"""The namespace everybody reads."""
-
+SHARED = "shared"  # the namespace everybody reads
 LinkKind = Literal["hierarchical", "associative", "temporal", "supersedes", "relation"]
 LINK_KINDS: tuple[LinkKind, ...] = ("hierarchical", "associative", "temporal", "supersedes", "relation")
 Format = Literal["ids", "title", "full"]
 FORMATS: tuple[Format, ...] = ("ids", "title", "full")
 Order = Literal["newest", "importance", "use", "newest below"]
 TURN, SESSION = "turn", "session"
-LORE_CALL = "lore-call"
-"""A turn in which an agent called Lore itself: shown in its session, never found by a search."""
-VERBATIM = frozenset({TURN, SESSION, LORE_CALL})
-"""The kinds that are no knowledge but what knowledge comes from: what was said and done, as recorded."""
+LORE_CALL = "lore-call"  # a turn in which an agent called Lore itself: never found by a search
+VERBATIM = frozenset({TURN, SESSION, LORE_CALL})  # kinds that record what was said and done
 STORED_TRUST = 0.8  # in a memory that somebody stored on purpose, 0 to 1; `ingest` sets that of turns
 DISTILLED = "distilled"  # The source type of what Lore has written itself
-DERIVED = "derived_from"
-"""The type of the link from a distilled memory to a turn it came from."""
+DERIVED = "derived_from"  # the type of the link from a distilled memory to a turn it came from
 UPDATES = "updates"  # the type of the link from a correction to the memory that it corrects
 OVERVIEW_OF = "overview_of"  # Under which name a root remembers what its overview was made of
-FULL_LENGTH = "full_length"
-"""The name in a turn's metadata of the number of characters it has in all, if its content is an excerpt."""
+FULL_LENGTH = "full_length"  # in the metadata of a turn whose content is an excerpt: all its characters
 PENDING_COUNTED = 1_000  # up to this number a search counts memories that are not embedded yet
-DETAILS = 3
-"""The level of a tree from which on all is detail."""
-ID_TAIL = 8
-"""The last characters of an id that stand for it: 32 random bits, whereas its beginning is the time."""
-
-
-def _chance(bits: int) -> int:
-    return int.from_bytes(os.urandom(8)) >> (64 - bits)
+DETAILS = 3  # the level of a tree from which on all is detail
+ID_TAIL = 8  # the last characters of an id stand for it: 32 random bits, whereas its beginning is the time
 
 
 def new_id(now: float) -> str:
     """A uuid of version 7: ids made later sort later."""
     stamp = max(0, int(now * 1000)) & ((1 << 48) - 1)
-    bits = stamp << 80 | 0x7 << 76 | _chance(12) << 64 | 0b10 << 62 | _chance(62)
+    chance = int.from_bytes(os.urandom(10))
+    bits = stamp << 80 | 0x7 << 76 | chance >> 68 << 64 | 0b10 << 62 | chance & ((1 << 62) - 1)
     return str(uuid.UUID(int=bits))
 
 
@@ -200,10 +189,10 @@ class Filter:
     """Which memories count. Empty collections and None mean "any"; `other_kinds` are left out.
 
     Calls to Lore (LORE_CALL) count only if `kinds` names them. other_sessions: their turns are left out, not
-    what was distilled from them.
-    categories: see `ranking.decay`. level: a cut through the trees, that is what lies this deep and the
-    leaves above it; from DETAILS on, also all that lies deeper; below DETAILS no leaves above. projects: what
-    belongs to one of them, and what belongs to none.
+    what was distilled from them. categories: see `ranking.decay`. level: a cut through the trees, that is
+    what lies this deep and the leaves above it; from DETAILS on, also all that lies deeper; below DETAILS no
+    leaves above. projects: what belongs to one of them, and what belongs to none. beside: together with
+    `ids`, also the turns directly before and after these.
     """
 
     namespaces: frozenset[str] = frozenset()
@@ -224,13 +213,9 @@ class Filter:
     level: int | None = None
     under: str | None = None
     ids: tuple[str, ...] | None = None
+    beside: tuple[str, ...] = ()
     superseded: bool = False
     forgotten: bool = False
-
-    @property
-    def open(self) -> bool:
-        """Whether this asks for nothing but what is current: no row needs to be looked up first."""
-        return self == Filter() or self == Filter(superseded=self.superseded, forgotten=self.forgotten)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -264,12 +249,22 @@ class Signal:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Successor:
+    """A newer memory that replaces an older one, or only updates it. at: since when."""
+
+    id: str
+    label: str
+    at: float
+    replaces: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
     """A memory that was found, and why. score = fade x the sum of the signals' points.
 
-    breadcrumb: what the memories above it are called, from the root down. via: the name or the link by which
-    a deep search came to it. evidence: the signals that decide how well it matches, where the score has a
-    signal `match`. sources: ids of the turns that it stands for.
+    breadcrumb: labels of the memories above it, from the root down. via: the name or the link by which a deep
+    search came to it. evidence: the signals behind `match`, if the score has that signal. sources: ids of
+    the turns that it stands for. citations: files of the caller's repository -> fresh, changed or gone.
     """
 
     memory: Memory
@@ -281,17 +276,19 @@ class Hit:
     via: str = ""
     evidence: Mapping[str, Signal] = field(default_factory=dict)
     sources: tuple[str, ...] = ()
+    successor: Successor | None = None
+    citations: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What a search found, and the truth about how it searched.
+    """What a search found, and how it searched.
 
-    hidden/best_hidden: what was found but fell below the threshold, or is not relevant at all. elsewhere:
-    weak hits of other projects that are not shown. cut: what the limit or the token budget left out.
-    embedding_state: whether meaning took part; words always do. error: why the model is missing. stored: how
-    much there is to search, counted only when the answer needs it to explain itself. repeated: hits that only
-    repeat those listed. in_progress: turns of the caller's own conversation that match; both are left out.
+    hidden/best_hidden: hits below the threshold, or not relevant at all. elsewhere: weak hits of other
+    projects that are not shown. cut: hits that limit or token budget left out. embedding_state: whether
+    meaning took part; words always do. error: why the model is missing. stored: how much there is to search,
+    counted only when the answer needs it to explain itself. repeated: hits that only repeat those listed.
+    in_progress: turns of the caller's own conversation that match; both are left out.
     """
 
     hits: tuple[Hit, ...]
@@ -310,7 +307,7 @@ class Answer:
         """What the asker should know about this answer; empty when there is nothing to add."""
         return tuple(self._notes())
 
-    def _notes(self) -> Iterable[str]:
+    def _notes(self) -> Iterator[str]:
         if self.stored == 0:
             yield "Nothing is stored yet."
         elif self.stored is not None and not self.hits and not self.hidden:
@@ -352,6 +349,8 @@ class Reading:
     breadcrumb: tuple[str, ...]
     children: tuple[str, ...]
     links: tuple[Link, ...]
+    successor: Successor | None = None
+    citations: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -372,6 +371,8 @@ class Branch:
     relevance: float
     children_count: int
     children: tuple["Branch", ...] = ()
+    successor: Successor | None = None
+    citations: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -387,8 +388,7 @@ class Cause:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
     """One line of the journal. before/after hold the fields that changed. A new noun has no
-    `before` and an empty `after`: it is the row as it stands, less what later entries changed.
-    """
+    `before` and an empty `after`: it is the row as it stands, less what later entries changed."""
 
     seq: int
     at: float

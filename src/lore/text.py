@@ -1,7 +1,9 @@
 """Text: what may be stored, which words and names count, how long a text is to a model."""
 
+import json
 import re
 from collections.abc import Iterable
+from typing import Any
 
 from lore.errors import Invalid
 from lore.grams import split, unspaced
@@ -160,3 +162,8 @@ def title_of(content: str) -> str:
 def listed(names: Iterable[str]) -> str:
     """Names for a sentence, in order, comma-separated."""
     return ", ".join(sorted(names))
+
+
+def compact(data: Any) -> str:
+    """JSON without spaces: an agent pays for every character."""
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"))

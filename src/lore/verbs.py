@@ -31,6 +31,7 @@ VERBS: dict[str, Verb] = {
     "read_many": Verb("read"),
     "full_texts": Verb("read"),
     "links": Verb("read"),
+    "successors": Verb("read"),
     "roots": Verb("read"),
     "explore": Verb("read"),
     "ids_like": Verb("read"),

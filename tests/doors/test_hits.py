@@ -55,6 +55,14 @@ def test_a_conversation_is_named_by_its_other_hits() -> None:
     assert explained(hit("d", "tea", session_support=0.8), second) == []
 
 
+def test_a_speaker_is_a_reason_only_where_somebody_speaks() -> None:
+    note = hit("a", "tea", speaker=1.0, wording=1.0)
+    turn = replace(note, memory=replace(note.memory, kind="turn"))
+    named = replace(note, memory=replace(note.memory, content="Melanie: tea"))
+    spoken = "said by the person that you ask about"
+    assert [spoken in explained(one) for one in (note, turn, named)] == [False, True, True]
+
+
 def test_an_unknown_signal_is_shown_by_its_name() -> None:
     assert explained(hit("a", "tea", moon_phase=0.5)) == ["moon phase"]
 

@@ -23,7 +23,9 @@ SERVE = """
 import sys
 from lore.config import load
 from lore.doors.mcp import serve
-serve(load(data_dir=sys.argv[1]))
+from lore.surfaces import surfaces_named
+config = load(data_dir=sys.argv[1])
+serve(config, surfaces_named(config.surfaces))
 """
 ERAS = ["legacy", "2026-07-28"]
 

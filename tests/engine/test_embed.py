@@ -14,7 +14,7 @@ from lore.config import Config
 from lore.connecting import wire
 from lore.embed.hashing import HashEmbedder
 from lore.engine.embeddings import CACHED_TEXTS, PIECE, QUIET_SECONDS, Embeddings, embed_batch
-from lore.engine.observe import Subject
+from lore.engine.entity_view import Subject
 from lore.engine.reflect import Reflection
 from lore.engine.split import Part
 from lore.model import Revision

@@ -8,8 +8,7 @@ from lore.config import Config
 from lore.connecting import wire
 from lore.embed.onnx import OnnxEmbedder
 from lore.engine.duplicates import Thresholds
-from lore.engine.entity_view import GraphVocabulary
-from lore.engine.observe import Subject
+from lore.engine.entity_view import GraphVocabulary, Subject
 from lore.engine.reflections import ReflectionQuery
 from lore.engine.relate import Relation
 

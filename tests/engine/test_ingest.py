@@ -20,7 +20,8 @@ from lore.embed.hashing import HashEmbedder
 from lore.engine.ingest import BATCH_CHARACTERS, Ingested
 from lore.model import Cause, Memory
 from lore.transcripts.ignore_rules import IgnoreRules
-from lore.transcripts.sources import SOURCES, Source
+from lore.transcripts.sources import SOURCES
+from lore.transcripts.turns import Source
 
 CLAUDE = SOURCES["claude-code"]
 SESSION = "0d6f2f0b-8c11-4c55-9a5e-7b0c6b1e5d0f"

@@ -4,7 +4,7 @@ import pytest
 
 from lore import Draft, Invalid, Lore, NotFound
 from lore.clock import Clock
-from lore.engine.observe import Subject
+from lore.engine.entity_view import Subject
 from lore.model import Filter, Query, Revision
 
 

@@ -4,8 +4,8 @@ import pytest
 
 from lore import Lore, NotFound
 from lore.clock import Clock
+from lore.engine.entity_view import Subject
 from lore.engine.nodes import named_bonds
-from lore.engine.observe import Subject
 from lore.engine.relate import Relation
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from lore import Draft, Lore, Query, Tie
 from lore.clock import Clock
-from lore.model import Hit
+from lore.model import Filter, Hit
 
 
 def say(lore: Lore, content: str, session: str = "") -> str:
@@ -26,6 +26,13 @@ def test_a_turn_beside_one_that_fits_is_found_before_its_like(lore: Lore) -> Non
         found[beside].evidence["neighbour_support"].strength
         > found[alone].evidence["neighbour_support"].strength
     )
+
+
+def test_a_search_among_given_ids_finds_no_turns_beside_them(lore: Lore) -> None:
+    question, answer = say(lore, "where does the walrus sleep?"), say(lore, "on the ice")
+    lore.link([Tie(source=question, target=answer, kind="temporal")])
+    among = lore.search(Query(text="walrus", where=Filter(ids=(question,))))
+    assert [hit.memory.id for hit in among.hits] == [question]
 
 
 def test_a_turn_of_a_conversation_that_fits_is_found_before_its_like(lore: Lore) -> None:

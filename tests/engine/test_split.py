@@ -8,10 +8,10 @@ from lore.config import Config
 from lore.connecting import wire
 from lore.embed.onnx import OnnxEmbedder
 from lore.engine.duplicates import Thresholds
-from lore.engine.entity_view import GraphVocabulary
-from lore.engine.observe import Subject
+from lore.engine.entity_view import GraphVocabulary, Subject
+from lore.engine.graph_report import split_score
 from lore.engine.read import last_change
-from lore.engine.split import Part, parts_of, split_score
+from lore.engine.split import Part, parts_of
 
 DEPLOYS = tuple(f"deploy server number {n} vercel" for n in range(9))
 CATS = tuple(f"cats love fish item {n}" for n in range(9))

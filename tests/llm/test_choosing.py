@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from lore.errors import Invalid
-from lore.llm import BACKENDS, Waiting, language_model
+from lore.llm import LANGUAGE_MODELS, Waiting, language_model
 from lore.llm.base import Prompt, Refused, Settings, UnusableModel
 from lore.llm.budget import MemoryLedger
 from tests.llm.serving import Server
@@ -27,7 +27,7 @@ def test_none_means_none_even_with_a_key() -> None:
     assert language_model(Settings(backend="none"), "key") is None
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", LANGUAGE_MODELS)
 def test_every_backend_opens_by_its_name_without_being_contacted(backend: str) -> None:
     model = language_model(Settings(backend=backend, extraction_model="m1", command="no-such-command"))
     assert model is not None

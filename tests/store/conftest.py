@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lore.store import BACKENDS, Store
+from lore.store import STORES, Store
 from lore.store import open_store as open_at
 
 OpenStore = Callable[[], Store]
@@ -13,7 +13,7 @@ PLACES: dict[str, Callable[[Path], str | Path]] = {"sqlite": lambda folder: fold
 """Where each kind of database keeps the data of one test."""
 
 
-@pytest.fixture(params=BACKENDS)
+@pytest.fixture(params=STORES)
 def open_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[OpenStore]:
     opened: list[Store] = []
 

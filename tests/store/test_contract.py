@@ -1,4 +1,4 @@
-"""What every store promises: one test or more for each sentence of `lore.store.base`."""
+"""What every store promises: one test or more for each sentence of `lore.store`."""
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from lore.errors import Invalid, NotFound, Unavailable
-from lore.model import SHARED, Cause, Entry, Filter, Link, LinkKind, Memory, Order
+from lore.model import SHARED, Cause, Entry, Filter, Link, LinkKind, Memory, Order, Successor
 from lore.ranking.decay import DAY_SECONDS
 from lore.store import DEFAULT_TENANT, Page, Passage, Reader, Store, Suggestion, Writer
 from lore.store.records import (
@@ -25,7 +25,7 @@ from lore.store.records import (
     Spending,
     key_of,
 )
-from lore.store.values import COUNT, EVERY, JournalFilter, SuggestionFilter, Use
+from lore.store.values import COUNT, EVERY, JournalFilter, Place, SuggestionFilter, Use
 from lore.vectors import Vector, cosines_to, unit
 from tests.store.conftest import OpenStore
 
@@ -135,8 +135,9 @@ def unembedded(store: Store, limit: int = 10) -> list[Passage]:
 
 def embedded(store: Store, model: str = MODEL, namespace: str = SHARED) -> tuple[int, int]:
     """The number of memories with a vector of the model, and without."""
-    counts = store.reader(namespace).counts(model)
-    assert counts.pending == store.reader(namespace).pending(model, 1_000)
+    reader, none = store.reader(namespace), Filter(ids=())
+    counts = reader.counts(model)
+    assert counts.pending == reader.near(EAST, model, 1, none).pending
     return counts.embedded, counts.pending
 
 
@@ -289,6 +290,7 @@ FILTERS: dict[str, tuple[Filter, set[str]]] = {
     "under the unknown": (Filter(under="nowhere"), set()),
     "ids": (Filter(ids=("own", "root", "gone", "old", "nowhere")), {"own", "root"}),
     "no ids": (Filter(ids=()), set()),
+    "beside: nothing without temporal links": (Filter(ids=("own",), beside=("own", "other")), {"own"}),
     "superseded too": (Filter(superseded=True), {"root", "child", "grandchild", "other", "own", "old"}),
     "forgotten too": (Filter(forgotten=True), {"root", "child", "grandchild", "other", "own", "gone"}),
     "all at once": (
@@ -677,6 +679,47 @@ def test_the_way_up_a_tree_leads_from_the_root_to_the_parent(store: Store) -> No
         "root": [],
     }
     assert parents(reader, ["grandchild", "root", "nowhere"]) == {"grandchild": "child"}
+
+
+def test_the_place_of_a_memory_is_its_way_up_with_labels(store: Store) -> None:
+    family(store)
+    keep(store, replace(one(store, "child"), title="A child"))
+    places = shared(store).places(["grandchild", "root", "nowhere"])
+    assert places["grandchild"] == Place(("root", "child"), (one(store, "root").content, "A child"))
+    assert (places["root"], places["nowhere"]) == (Place(), Place())
+
+
+def test_the_successor_of_a_memory_replaced_it_or_updated_it_last(store: Store) -> None:
+    keep(store, *(memory(id, title=id.upper()) for id in ("a", "b", "c", "d", "e")))
+    keep(
+        store,
+        link("b", "a", type="updates", created_at=NOW + 2),
+        link("c", "a", type="supersedes", created_at=NOW + 1),
+        link("d", "a", created_at=NOW + 3),
+        link("e", "a", type="updates", created_at=NOW + 4, active=False),
+    )
+    assert successor(store, "a") == Successor(id="b", label="B", at=NOW + 2, replaces=False)
+    keep(store, replace(one(store, "b"), forgotten_at=NOW))
+    assert successor(store, "a") == Successor(id="c", label="C", at=NOW + 1, replaces=False)
+    keep(store, replace(one(store, "a"), superseded_by="d", superseded_at=NOW + 7))
+    assert successor(store, "a") == Successor(id="d", label="D", at=NOW + 7, replaces=True)
+    keep(store, replace(one(store, "d"), forgotten_at=NOW))
+    assert successor(store, "a") == Successor(id="d", label="", at=NOW + 7, replaces=True)
+    assert successor(store, "c") is None
+
+
+def successor(store: Store, id: str) -> Successor | None:
+    return shared(store).places([id])[id].successor
+
+
+def test_ids_come_with_the_turns_directly_beside_them(store: Store) -> None:
+    keep(store, *(memory(id) for id in "abcde"))
+    keep(store, *(link(first, second, kind="temporal") for first, second in zip("abcd", "bcde", strict=True)))
+    reader = shared(store)
+    assert set(ids_of(reader, Filter(ids=("c", "e"), beside=("c",)))) == {"b", "c", "d", "e"}
+    keep(store, replace(one(store, "b"), superseded_by="e"))
+    assert set(ids_of(reader, Filter(ids=("c",), beside=("c",), superseded=True))) == {"c", "d"}
+    assert ids_of(reader, Filter(ids=("c",), beside=("c",), kinds=frozenset({"session"}))) == []
 
 
 def test_children_come_oldest_first_with_an_entry_for_each_that_was_asked(store: Store) -> None:
@@ -1183,6 +1226,11 @@ QUESTIONS: dict[str, Callable[[Reader], Iterable[str]]] = {
     "near": lambda reader: reader.near(EAST, MODEL, 100, Filter()),
     "children": lambda reader: [id for found in reader.children(KNOWN).values() for id in found],
     "ancestors": lambda reader: [id for way in reader.ancestors(KNOWN).items() for id in (way[0], *way[1])],
+    "places": lambda reader: [
+        id
+        for place in reader.places(KNOWN).values()
+        for id in (*place.path, *([place.successor.id] if place.successor else []))
+    ],
     "links": lambda reader: [
         *_named(reader.links(KNOWN)),
         *_named(reader.links(KNOWN, ended=True)),
@@ -1207,7 +1255,7 @@ QUESTIONS: dict[str, Callable[[Reader], Iterable[str]]] = {
     "journal": lambda reader: [entry.id for entry in reader.journal(JournalFilter(), EVERY)],
     "counts": lambda reader: reader.counts(MODEL).projects,
 }
-NUMBERS = {"count_below", "counts", "pending"}
+NUMBERS = {"count_below", "counts"}
 """Tested below by their numbers."""
 
 
@@ -1424,6 +1472,7 @@ def society(store: Store) -> None:
         store,
         below("theirs-root", "shared-friend", id="theirs-cross"),
         link("shared-root", "theirs-friend", id="theirs-tied"),
+        link("theirs-friend", "shared-root", type="updates", id="theirs-update"),
         namespace="theirs",
     )
     with store.transaction("theirs", CAUSE, NOW) as writer:
@@ -1759,7 +1808,8 @@ def test_the_counts_of_a_tenant_are_its_own(store: Store) -> None:
     acme = store.reader("private", "acme")
     counts = acme.counts(MODEL)
     assert (counts.memories, counts.links, counts.embedded, counts.pending) == (3, 0, 2, 1)
-    assert (acme.pending(MODEL, 100), store.reader(SHARED, "acme").pending(MODEL, 100)) == (1, 0)
+    other = store.reader(SHARED, "acme")
+    assert (acme.near(EAST, MODEL, 1, ANY).pending, other.near(EAST, MODEL, 1, ANY).pending) == (1, 0)
     assert store.reader("mine").counts(MODEL).memories == 6
     assert list(acme.count_below(KNOWN, ANY).values()) == [0] * len(KNOWN)
 

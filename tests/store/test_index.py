@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lore.store.index import BACKENDS, Aliases, Rows, VectorIndex, open_index
+from lore.store.index import INDEXES, Aliases, Rows, VectorIndex, open_index
 from lore.store.index.codes import CodeIndex, code_of
 from lore.vectors import Vector, Vectors
 
 DIMENSION = 384
 
 
-@pytest.fixture(params=sorted(BACKENDS))
+@pytest.fixture(params=sorted(INDEXES))
 def index(request: pytest.FixtureRequest) -> VectorIndex:
     return open_index(request.param, DIMENSION)
 

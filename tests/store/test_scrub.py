@@ -10,7 +10,7 @@ import apsw
 import pytest
 
 from lore import Draft, Lore
-from lore.engine.observe import Subject
+from lore.engine.entity_view import Subject
 from lore.model import Cause, Revision
 from lore.store.records import Bookmark, DigestProgress
 from lore.store.sqlite.text_index import packed

@@ -8,7 +8,7 @@ from lore import Draft, Filter, Invalid, Lore, Query
 from lore.config import Config
 from lore.connecting import wire
 from lore.embed.hashing import HashEmbedder
-from lore.store.index import BACKENDS, open_index
+from lore.store.index import INDEXES, open_index
 
 TEXTS = [
     "the deploy key lives in the vault",
@@ -22,7 +22,7 @@ def opened(folder: Path, vector_store: str) -> Lore:
     return wire(Config(data_dir=folder, vector_store=vector_store), embedder=HashEmbedder())
 
 
-@pytest.mark.parametrize("vector_store", BACKENDS)
+@pytest.mark.parametrize("vector_store", INDEXES)
 def test_what_is_near_does_not_depend_on_the_index(vector_store: str, tmp_path: Path) -> None:
     lore = opened(tmp_path, vector_store)
     for number, text in enumerate(TEXTS):
@@ -36,7 +36,7 @@ def test_what_is_near_does_not_depend_on_the_index(vector_store: str, tmp_path: 
     lore.close()
 
 
-@pytest.mark.parametrize("vector_store", BACKENDS)
+@pytest.mark.parametrize("vector_store", INDEXES)
 def test_another_processs_memories_are_seen_by_every_index(vector_store: str, tmp_path: Path) -> None:
     here, there = opened(tmp_path, vector_store), opened(tmp_path, "builtin")
     assert here.similar("a lighthouse on the cliff") == []

@@ -16,7 +16,7 @@ from lore.embed.onnx import OnnxEmbedder
 from lore.engine.read import last_change
 from lore.ranking.policy import REFERENCE
 from lore.surfaces import SURFACES
-from lore.surfaces.surface import compact
+from lore.text import compact
 from tests.surfaces.checked import checked_call
 
 TOOLS = SURFACES["graph"].names()

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from lore import Draft, Filter, Lore, LoreError
-from lore.engine.observe import Subject
+from lore.engine.entity_view import Subject
 from lore.surfaces import SURFACES
 from tests.surfaces.checked import checked_call
 

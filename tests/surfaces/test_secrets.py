@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from lore import Draft, Lore, LoreError
-from lore.engine.observe import Subject
+from lore.engine.entity_view import Subject
 from lore.engine.relate import Relation
 from lore.surfaces import SURFACES
 

@@ -35,10 +35,8 @@ from lore.doors.subscriptions import Audience, Subscriptions
 from lore.engine import Lore
 from lore.engine.read import last_change
 from lore.environment import folder, session
-from lore.errors import Invalid, LoreError
-from lore.surfaces import Surface, Tool, instructions_of, surfaces_named
-from lore.surfaces.graph import VOCABULARY
-from lore.surfaces.surface import unknown_tool
+from lore.errors import LoreError
+from lore.surfaces.surface import Surface, Tool, instructions_of, unknown_tool
 from lore.text import listed, preview
 from lore.version import VERSION
 
@@ -65,25 +63,19 @@ REFUSAL = (
 logger = logging.getLogger(__name__)
 
 
-def serve(config: Config) -> None:
+def serve(config: Config, surfaces: Sequence[Surface]) -> None:
     """Serve until the client closes stdin or a signal stops the process."""
-    surfaces = surfaces_named(config.surfaces)
     lore = _open(config, surfaces)
     with Offer(lore, surfaces, Workers(), Audience(), config.request_seconds) as offer:
         _serve_stdio(offer.server, lore.close)
 
 
-def serve_unready(trouble: str, surfaces: str, settings: Callable[[], Config]) -> None:
+def serve_unready(trouble: str, surfaces: Sequence[Surface], settings: Callable[[], Config]) -> None:
     """Serve on stdin and stdout although Lore cannot be opened, until the client goes.
 
-    surfaces: names of the surfaces to list; the default ones if these are wrong. settings: returns the
-    settings, or raises the error in them.
+    settings: returns the settings, or raises the error in them.
     """
-    try:
-        listed_surfaces = surfaces_named(surfaces)
-    except Invalid:
-        listed_surfaces = surfaces_named(Config().surfaces)
-    unready = Unready(trouble, listed_surfaces, settings)
+    unready = Unready(trouble, surfaces, settings)
     _serve_stdio(unready.server, unready.close)
 
 
@@ -111,12 +103,12 @@ def _serve_stdio(server: Server, close: Callable[[], None]) -> None:
 
 def take_over(lore: Lore, config: Config, surfaces: Iterable[Surface]) -> None:
     """Import the file of the memory server that Lore replaces into an empty store."""
-    path = config.memory_file_path
-    if path is None or not path.exists() or not any(surface.adopts for surface in surfaces):
+    path, vocabulary = config.memory_file_path, next((one.adopts for one in surfaces if one.adopts), None)
+    if path is None or not path.exists() or vocabulary is None:
         return
     try:
         if last_change(lore.store.reader(lore.namespace)) is None:
-            imported = lore.for_namespace(lore.namespace, "mcp").import_graph(path, vocabulary=VOCABULARY)
+            imported = lore.for_namespace(lore.namespace, "mcp").import_graph(path, vocabulary=vocabulary)
             logger.warning("%s: imported %s", path, imported)
     except LoreError as trouble:
         logger.warning("%s was not imported: %s", path, trouble)

@@ -15,7 +15,7 @@ from lore.engine.ingest import Ingested
 from lore.errors import LoreError
 from lore.supervision import failure_of, pause_after, reason
 from lore.transcripts import ignore_rules
-from lore.transcripts.sources import Signature, Source
+from lore.transcripts.turns import Signature, Source
 from lore.transcripts.untrusted_files import printable
 
 SETTLE_MILLISECONDS = 300

@@ -14,29 +14,26 @@ from lore.engine.context import Context
 from lore.engine.duplicates import Repetitions, Thresholds, find_repetitions
 from lore.engine.edit_file import Edit, Edited, edit_file, move_files
 from lore.engine.embeddings import Embeddings, embed_pending, release, try_embed_batch
-from lore.engine.entity_view import ENGLISH, EntityView, GraphVocabulary, past_of
+from lore.engine.entity_view import ENGLISH, EntityView, GraphVocabulary, Subject, past_of
 from lore.engine.file_verbs import FileVerbs
 from lore.engine.find_duplicate import DuplicateCheck, Match, TextOrVector, find_duplicate, similar
 from lore.engine.forget import forget, restore
-from lore.engine.graph_report import GraphReport, graph_report
+from lore.engine.graph_report import Analysis, GraphReport, analyse, graph_report
 from lore.engine.graph_search import EntityHit, EntityQuery, search_entities
 from lore.engine.import_graph import ImportedGraph, import_graph
-from lore.engine.importing import import_file
-from lore.engine.in_progress import Asker, without_own_turns
-from lore.engine.ingest import Ingested, ingest
+from lore.engine.ingest import Ingested, import_file, ingest
 from lore.engine.link import link, unlink
 from lore.engine.nodes import Bond, Nodes, Which, addressed, matching_nodes, open_nodes, relations_of
-from lore.engine.observe import Subject, introduce, observe
+from lore.engine.observe import introduce, observe, retract
 from lore.engine.rate import Rated, Rating, rate
-from lore.engine.read import by_alias, explore, ids_like, read, read_many, recall, root_of, roots
+from lore.engine.read import by_alias, explore, ids_like, read, read_many, recall, root_of, roots, successors
 from lore.engine.reflect import Reflected, Reflection, reflect, sessions
 from lore.engine.reflections import ReflectionHit, ReflectionQuery, reflections
 from lore.engine.relate import Ending, Related, Relation, end_relation, relate, unrelate
 from lore.engine.remember import remember
-from lore.engine.retract import retract
 from lore.engine.revise import revise, supersede
-from lore.engine.search import search
-from lore.engine.split import Analysis, Part, Splitting, analyse, split
+from lore.engine.search import Asker, search, without_own_turns
+from lore.engine.split import Part, Splitting, split
 from lore.engine.status import status
 from lore.engine.suggest import Candidate, Reviewed, Suggestions, recommend, review, suggestions
 from lore.health import Finding, Staged, Status
@@ -46,11 +43,11 @@ from lore.store import Reader, Store, back_up
 from lore.store.values import COUNT, EVERY, JournalFilter, Page
 from lore.text import NAMESPACE_LIMIT_BYTES, REASON_LIMIT_BYTES, check_storable, require_text
 from lore.transcripts.import_formats import Format
-from lore.transcripts.sources import Source
+from lore.transcripts.turns import Source
 from lore.transcripts.working_tree import WorkingTree, working_tree
 
 from lore.model import SHARED, Answer, Branch, Cause, Draft, Entry, Filter, Link, Memory  # isort: skip
-from lore.model import Order, Query, Reading, Remembered, Revision, Tie  # isort: skip
+from lore.model import Order, Query, Reading, Remembered, Revision, Successor, Tie  # isort: skip
 
 EVERYTHING = Filter()
 
@@ -121,14 +118,17 @@ class Lore(FileVerbs):
         """The active links that touch any of these memories, oldest first; no kinds: all kinds."""
         return self._reader.links(ids, kinds)
 
+    def successors(self, ids: Sequence[str]) -> Mapping[str, Successor]:
+        """The newer memory of each of these that something replaces or updates."""
+        return successors(ids, self._reader)
+
     def roots(self, limit: int = 20, where: Filter = EVERYTHING) -> list[Branch]:
         """The tops of the trees, most relevant first."""
         return roots(self._context("roots"), where=where, limit=limit)
 
     def explore(self, id: str = "", depth: int = 3, topic: str = "") -> Branch:
         """A memory and the tree below it; for a topic, the tree that matches it best, from its root."""
-        if topic:
-            id = root_of(self.search(Query(text=topic, limit=1, format="ids")), self._reader)
+        id = root_of(self.search(Query(text=topic, limit=1, format="ids")), self._reader) if topic else id
         return explore(id, self._context("explore"), depth=depth)
 
     def ids_like(self, part: str, limit: int = 20) -> list[str]:
@@ -367,7 +367,7 @@ class Lore(FileVerbs):
 
     def pending(self) -> int:
         """The number of memories without an embedding."""
-        return self._reader.pending(self.embeddings.model, EVERY.limit)
+        return self.store.unembedded(self.embeddings.model, 0).total
 
     def for_namespace(self, namespace: str, surface: str = "", actor: str = "") -> "Lore":
         """The same Lore for another namespace."""

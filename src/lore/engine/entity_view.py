@@ -1,15 +1,18 @@
-"""entity_view: an entity with its observations; found by name, and kept as text for search."""
+"""entity_view: an entity with its observations; made of a subject, found by name, kept as text for search."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from lore.model import Filter, Memory
+from lore.errors import NotFound
+from lore.model import Filter, Memory, new_id
 from lore.ranking.limbic import QuestionPhrases, snapshot_of
 from lore.store import Reader, Writer
 from lore.store.values import EVERY, Page, parents_of
+from lore.text import SHORT_LIMIT_BYTES, TITLE_LIMIT_BYTES, check_storable, require_text
 
 ENTITY, OBSERVATION = "entity", "observation"
 GENERIC_KIND = "generic"
+DEFAULT_TYPE = "Generic"
 IMPLIED = "implied"
 """The flag of an entity that only relations mention: it is the end of a link, and never shown."""
 SIMILAR = "similar"
@@ -44,6 +47,23 @@ class GraphVocabulary:
 
 
 ENGLISH = GraphVocabulary()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """Statements about an entity. None leaves type and status as they are, or at the default if it is new.
+
+    default_status: of a new entity without a status. kind: of the observations. supersedes: the alias of an
+    older observation that the last one replaces.
+    """
+
+    name: str
+    type: str | None = None
+    status: str | None = None
+    default_status: str = ENGLISH.status
+    observations: tuple[str, ...] = ()
+    kind: str = GENERIC_KIND
+    supersedes: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,3 +179,50 @@ def text_of(view: EntityView) -> str:
 def _line(observation: Memory) -> str:
     kind = observation.type
     return observation.content if kind in ("", GENERIC_KIND) else f"[{kind}] {observation.content}"
+
+
+def implied(names: Iterable[str], *, writer: Writer) -> dict[str, Memory]:
+    """Create entities that only a relation mentions, by name."""
+    subjects = [Subject(name=name) for name in names]
+    for subject in subjects:
+        check_subject(subject)
+    entities = [new_entity(subject, None, writer.namespace, writer.now) for subject in subjects]
+    flags = frozenset({IMPLIED})
+    stored = writer.put([replace(entity, content=entity.title, flags=flags) for entity in entities])
+    return {memory.title: memory for memory in stored}
+
+
+def check_subject(subject: Subject) -> None:
+    """Raise Invalid if the subject cannot be stored."""
+    require_text(subject.name, "name", TITLE_LIMIT_BYTES)
+    check_storable(subject.type or "", "entityType", SHORT_LIMIT_BYTES)
+    for name, text in (("status", subject.status), ("kind", subject.kind)):
+        if text is not None:
+            require_text(text, name, SHORT_LIMIT_BYTES)
+    for text in subject.observations:
+        require_text(text, "observation")
+    check_storable(header_of(subject.name, subject.type or DEFAULT_TYPE), "name")
+
+
+def new_entity(subject: Subject, implied: Memory | None, namespace: str, now: float) -> Memory:
+    """A new entity; it takes the place of one that was only implied."""
+    type = DEFAULT_TYPE if subject.type is None else subject.type
+    return Memory(
+        id=new_id(now) if implied is None else implied.id,
+        namespace=namespace if implied is None else implied.namespace,
+        kind=ENTITY,
+        type=type,
+        title=subject.name,
+        content=header_of(subject.name, type),
+        status=subject.status or subject.default_status,
+        created_at=now,
+        updated_at=now,
+    )
+
+
+def entity_named(name: str, reader: Reader) -> Memory:
+    """The entity with this very name; NotFound if there is none."""
+    entity = entities_named([name], reader=reader).get(name)
+    if entity is None:
+        raise NotFound(name)
+    return entity

@@ -11,8 +11,8 @@ from typing import Any
 
 from lore.admit import admit
 from lore.engine.context import Context
-from lore.engine.entity_view import GraphVocabulary
-from lore.engine.observe import Subject, check, introduced
+from lore.engine.entity_view import GraphVocabulary, Subject, check_subject
+from lore.engine.observe import introduced
 from lore.engine.relate import Relation, related
 from lore.engine.relate import check as check_relation
 from lore.errors import Invalid, NotFound
@@ -123,10 +123,10 @@ def _storable(item: Subject | Relation) -> bool:
     try:
         if isinstance(item, Relation):
             check_relation(item)
-            check(Subject(name=item.source))
-            check(Subject(name=item.target))
+            check_subject(Subject(name=item.source))
+            check_subject(Subject(name=item.target))
         else:
-            check(item)
+            check_subject(item)
     except Invalid:
         return False
     return True

@@ -1,5 +1,6 @@
 """ingest: new lines of a transcript → turns → memories below their session, and the bookmark with them."""
 
+import os
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -17,11 +18,13 @@ from lore.engine.link import new_link
 from lore.errors import LoreError, Unavailable
 from lore.model import FULL_LENGTH, LORE_CALL, SESSION, STORED_TRUST, TURN, Link, LinkKind, Memory, Tie
 from lore.store import Reader, Writer
-from lore.text import preview
+from lore.text import check_storable, preview
+from lore.transcripts import import_formats
+from lore.transcripts.import_formats import Format
 from lore.transcripts.project import Project, project_of
-from lore.transcripts.sources import Source
 from lore.transcripts.tool_calls import is_lore_call
-from lore.transcripts.turns import Heading, Turn, TurnOrHeading, keep_newest
+from lore.transcripts.turns import Heading, Source, Turn, TurnOrHeading, keep_newest
+from lore.transcripts.untrusted_files import open_regular
 
 BATCH = 200
 """Turns in one transaction: it takes a fraction of a second, in which other writers wait."""
@@ -41,6 +44,7 @@ AHEAD_SECONDS = 86_400.0
 """How far a client's clock may be ahead of ours; a turn of a later time gets the time of the reading."""
 MOST_SESSIONS = 20
 """Sessions of a file whose last turn is kept in the bookmark."""
+SESSION_LIMIT_BYTES = 400
 NAMES = uuid.UUID("7b0c6b1e-5d0f-4c55-9a5e-0d6f2f0b8c11")
 
 
@@ -322,3 +326,20 @@ def _context(turn: Turn, project: Project | None, text_before: str) -> str:
     place = " ".join(filter(None, (project.name if project else "", turn.branch)))
     line = ", ".join(filter(None, (speaker, date, place)))
     return Admitted(f"{admit(line)}\n{text_before}".strip())
+
+
+def import_file(path: Path, context: Context, *, format: Format | None, session: str) -> Iterator[Ingested]:
+    """Read a whole file; yields the counts of each batch as soon as it is committed."""
+    check_storable(session, "session", SESSION_LIMIT_BYTES)
+    try:
+        with open_regular(path) as file:
+            read = 0
+            if found := format or import_formats.format_of(file):
+                entries = import_formats.entries(file, found, path.name, session.strip())
+                for counts in keep_all(entries, import_formats.source_of(found), context):
+                    position = max(read, file.tell())
+                    yield replace(counts, bytes=position - read)
+                    read = position
+            yield Ingested(bytes=file.seek(0, os.SEEK_END) - read)
+    except OSError as error:
+        raise Unavailable(f"{path} cannot be read: {error.strerror}") from error

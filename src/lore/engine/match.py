@@ -13,14 +13,15 @@ from lore.ranking.evidence import coverage, exact, identifiers
 from lore.ranking.graph import STEPS, reached
 from lore.ranking.policy import MATCH, Policy
 from lore.store import Reader
-from lore.store.values import Page, TextMatches
+from lore.store.values import EVERY, Neighbours, Page, TextMatches
 from lore.text import overlap, terms
 from lore.vectors import Vector, cosines_to
 
 LINKED_FROM = 5
 """From how many of the first candidates links are followed where they count."""
 BESIDE = 20
-"""Of how many of the first found by meaning, and by words, the turns before and after are candidates too."""
+"""Of how many of the first found by meaning, and by words, the turns before and after are candidates too: an
+answer stands beside the question."""
 STEEPNESS = 8.0
 """How fast a match gets weaker behind the best one: by a factor e for each eighth of evidence."""
 WORDS_IN_COMPANY = 0.7
@@ -51,7 +52,7 @@ class Question:
 class Candidates:
     """Memories with the raw strengths they were found by. ranks: of each list that took part.
 
-    around: signal -> strengths that depend on the other candidates.
+    around: signal -> strengths that depend on the other candidates. pending: memories without a vector.
     """
 
     question: Question
@@ -63,6 +64,7 @@ class Candidates:
     around: Mapping[str, Mapping[str, float]]
     parsed: evidence.ParsedQuestion
     ranks: Mapping[str, Mapping[str, float]]
+    pending: int
 
     def strength(self, name: str, hit: Hit) -> float:
         """How strong one signal of a policy is for a hit, 0 to 1."""
@@ -121,15 +123,16 @@ def find(question: Question, reader: Reader, embeddings: Embeddings) -> Candidat
     names = () if policy.formula else identifiers(question.text)
     found = reader.matching([*terms(question.text), *names], many, where)
     words = found.strengths
-    near = {} if vector is None else reader.near(vector, embeddings.model, many, where)
+    near = Neighbours({}) if vector is None else reader.near(vector, embeddings.model, many, where)
     likely = [id for id, cosine in near.items() if embeddings.likeness(cosine) > policy.likely_above]
     linked = _linked([likely, list(words)], question, reader)
     lists = {"words_rank": list(words)}
     lists |= {} if vector is None else {"meaning_rank": likely}
     lists |= {"links_rank": list(linked)} if linked else {}
-    beside = [] if policy.formula else _beside([list(near), list(words)], reader)
-    chosen = list(dict.fromkeys([*near, *words, *linked, *beside, *(where.ids or ())]))
-    memories = reader.select(replace(where, ids=tuple(chosen)), Page(limit=len(chosen)))
+    chosen = dict.fromkeys([*near, *words, *linked, *(where.ids or ())])
+    alone = policy.formula or where.ids is not None
+    beside = () if alone else (*list(near)[:BESIDE], *list(words)[:BESIDE])
+    memories = reader.select(replace(where, ids=tuple(chosen), beside=beside), EVERY)
     unmeasured = [memory.id for memory in memories if memory.id not in near]
     rest: dict[str, float] = {}
     if vector is not None and unmeasured:
@@ -148,6 +151,7 @@ def find(question: Question, reader: Reader, embeddings: Embeddings) -> Candidat
         around={"links": linked} if linked else {},
         parsed=evidence.parse_question(question.text, question.now),
         ranks={name: fuse.by_rank(ids) for name, ids in lists.items()},
+        pending=near.pending,
     )
     return candidates if policy.formula else replace(candidates, around=_around(candidates, names, reader))
 
@@ -197,13 +201,6 @@ def _linked(lists: list[list[str]], question: Question, reader: Reader) -> dict[
     }
 
 
-def _beside(lists: Sequence[Sequence[str]], reader: Reader) -> list[str]:
-    """The turns before and after the first of these lists: an answer stands beside what it answers."""
-    first = {id for ids in lists for id in ids[:BESIDE]}
-    links = reader.links(first, kinds=("temporal",))
-    return sorted({end for link in links for end in (link.source, link.target)} - first)
-
-
 def edges_around(seeds: Iterable[str], reader: Reader, steps: int) -> list[tuple[str, str, float]]:
     """The associative links and relations within this many steps from the seeds."""
     seen: set[str] = set()
@@ -241,8 +238,11 @@ def weigh(hits: Sequence[Hit], candidates: Candidates, certainty: float) -> list
     questions: the best hit matches that well, the others less, by how far their evidence is behind.
     """
     best = hits[0].score if hits else 0.0
-    share = _by_walk if hits and "walk" in hits[0].signals else _by_evidence
-    weighed = [_weighed(hit, certainty * share(hit, best), candidates, certainty) for hit in hits]
+    walked = bool(hits) and "walk" in hits[0].signals  # then the evidence is a share already
+    weighed = []
+    for hit in hits:
+        share = max(0.0, hit.score) / best if walked else math.exp(STEEPNESS * (hit.score - best))
+        weighed.append(_weighed(hit, certainty * share, candidates, certainty))
     weighed.sort(key=_best_first)
     return sorted(_broad(weighed), key=_best_first) if candidates.parsed.continues else weighed
 
@@ -262,16 +262,6 @@ def _broad(hits: Sequence[Hit]) -> Iterator[Hit]:
         change = Signal((factor - 1) * hit.score / hit.fade, 1.0)
         signals = {**hit.signals, "breadth": change} if factor < 1 else hit.signals
         yield replace(hit, score=factor * hit.score, signals=signals)
-
-
-def _by_evidence(hit: Hit, best: float) -> float:
-    """The match of a hit, relative to that of the best."""
-    return math.exp(STEEPNESS * (hit.score - best))
-
-
-def _by_walk(hit: Hit, best: float) -> float:
-    """The same where a walk decided: its evidence is a share already."""
-    return max(0.0, hit.score) / best
 
 
 def _weighed(hit: Hit, match: float, candidates: Candidates, certainty: float) -> Hit:

@@ -1,4 +1,4 @@
-"""observe, introduce: add entities and observations; a call is stored whole or not at all."""
+"""observe, introduce, retract: add and hide observations; a call is stored whole or not at all."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -8,51 +8,35 @@ from lore.engine.context import Context, count_use
 from lore.engine.duplicates import repeated
 from lore.engine.embeddings import Embeddings
 from lore.engine.entity_view import (
-    ENGLISH,
     ENTITY,
-    GENERIC_KIND,
     IMPLIED,
     OBSERVATION,
     SIMILAR,
     EntityView,
+    Subject,
+    check_subject,
     entities_named,
     header_of,
+    new_entity,
     past_of,
     refresh_entity_text,
     text_of,
     views_of,
 )
+from lore.engine.forget import hide
 from lore.engine.link import new_link
 from lore.engine.nodes import addressed, portrayed
 from lore.errors import Invalid, NotFound
 from lore.model import UPDATES, Link, Memory, Tie, new_id
 from lore.ranking.compare import Relation, compare
 from lore.store import Reader, Writer
-from lore.text import SHORT_LIMIT_BYTES, TITLE_LIMIT_BYTES, check_storable, preview, require_text
+from lore.text import preview
 from lore.vectors import Vector
 
-DEFAULT_TYPE = "Generic"
 MOST_COMPARED = 100
 """The newest observations of an entity with which a new one is compared to see what it corrects."""
 TICK_SECONDS = 1e-6
 """Between entities of one call of which some were implied before: their numbers do not tell the order."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Subject:
-    """Statements about an entity. None leaves type and status as they are, or at the default if it is new.
-
-    default_status: of a new entity without a status. kind: of the observations. supersedes: the alias of an
-    older observation that the last one replaces.
-    """
-
-    name: str
-    type: str | None = None
-    status: str | None = None
-    default_status: str = ENGLISH.status
-    observations: tuple[str, ...] = ()
-    kind: str = GENERIC_KIND
-    supersedes: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +67,7 @@ def introduce(
 ) -> list[EntityView]:
     """Create entities. Those that exist gain the new observations, or stay as they are without `merge`."""
     for subject in subjects:
-        check(subject)
+        check_subject(subject)
     comparison = _Comparison()
     if merge:
         reader = context.reader
@@ -113,7 +97,7 @@ def observe(
     their vectors.
     """
     for subject in subjects:
-        check(subject)
+        check_subject(subject)
     names = [subject.name for subject in subjects]
     comparison = _Comparison()
     if judge:
@@ -151,7 +135,7 @@ def _targets(
         id = ids.get(subject.name)
         if id is None:
             now = writer.now + tick * len(targets)
-            entity = _entity(subject, entities.get(subject.name), writer.namespace, now)
+            entity = new_entity(subject, entities.get(subject.name), writer.namespace, now)
             ids[subject.name] = entity.id
             views[entity.id] = EntityView(entity=entity, name=entity.title, created=True)
             targets.append(_Target(subject, entity.id, created=True))
@@ -220,45 +204,6 @@ def _write_entities(views: Iterable[EntityView], writer: Writer) -> list[Memory]
     before = writer.get([entity.id for entity in entities])
     changed = [entity for entity in entities if before.get(entity.id) != entity]
     return writer.put([replace(entity, updated_at=writer.now) for entity in changed])
-
-
-def implied(names: Iterable[str], *, writer: Writer) -> dict[str, Memory]:
-    """Create entities that only a relation mentions, by name."""
-    subjects = [Subject(name=name) for name in names]
-    for subject in subjects:
-        check(subject)
-    entities = [_entity(subject, None, writer.namespace, writer.now) for subject in subjects]
-    flags = frozenset({IMPLIED})
-    stored = writer.put([replace(entity, content=entity.title, flags=flags) for entity in entities])
-    return {memory.title: memory for memory in stored}
-
-
-def check(subject: Subject) -> None:
-    """Raise Invalid if the subject cannot be stored."""
-    require_text(subject.name, "name", TITLE_LIMIT_BYTES)
-    check_storable(subject.type or "", "entityType", SHORT_LIMIT_BYTES)
-    for name, text in (("status", subject.status), ("kind", subject.kind)):
-        if text is not None:
-            require_text(text, name, SHORT_LIMIT_BYTES)
-    for text in subject.observations:
-        require_text(text, "observation")
-    check_storable(header_of(subject.name, subject.type or DEFAULT_TYPE), "name")
-
-
-def _entity(subject: Subject, implied: Memory | None, namespace: str, now: float) -> Memory:
-    """A new entity; it takes the place of one that was only implied."""
-    type = DEFAULT_TYPE if subject.type is None else subject.type
-    return Memory(
-        id=new_id(now) if implied is None else implied.id,
-        namespace=namespace if implied is None else implied.namespace,
-        kind=ENTITY,
-        type=type,
-        title=subject.name,
-        content=header_of(subject.name, type),
-        status=subject.status or subject.default_status,
-        created_at=now,
-        updated_at=now,
-    )
 
 
 def _updated(entity: Memory, subject: Subject) -> Memory:
@@ -343,3 +288,44 @@ def _keep_vectors(
 def _count(views: Sequence[EntityView], context: Context) -> None:
     """Count a use of each entity that existed before."""
     count_use([p.entity.id for p in views if not p.created], context)
+
+
+def retract(subjects: Sequence[Subject], context: Context, *, strict: bool) -> dict[str, EntityView]:
+    """Hide observations by their exact text; returns the memories that are left, by the subject's name.
+
+    The text of another dialect's memory is the memory itself: it is forgotten. strict: raise NotFound for
+    an unknown name.
+    """
+    with context.transaction() as writer:
+        memories = addressed([subject.name for subject in subjects], reader=writer)
+        if strict and (missing := [subject.name for subject in subjects if subject.name not in memories]):
+            raise NotFound(missing[0])
+        for subject in subjects:
+            if subject.name in memories:
+                _retract(subject, memories[subject.name], writer)
+        left = list(writer.get([memory.id for memory in memories.values()]).values())
+        refresh_entity_text([memory.id for memory in left], writer=writer)
+        views = {p.entity.id: p for p in portrayed(left, reader=writer)}
+    count_use(list(views), context)
+    return {name: views[memory.id] for name, memory in memories.items() if memory.id in views}
+
+
+def _retract(subject: Subject, memory: Memory, writer: Writer) -> None:
+    past = past_of(memory, reader=writer)
+    gone = [observation for observation in past if observation.content in subject.observations]
+    hidden = [
+        replace(
+            observation, forgotten_at=writer.now, forgotten_reason=writer.cause.reason, updated_at=writer.now
+        )
+        for observation in gone
+    ]
+    writer.put(hidden)
+    if memory.kind == ENTITY or memory.content not in subject.observations:
+        return
+    if any(observation not in gone and observation.superseded_by is None for observation in past):
+        whose = preview(subject.name, 80)
+        raise Invalid(
+            f"{preview(memory.content, 80)!r} is the memory {whose!r} itself, and other observations were "
+            "added to it; delete those as well, or the whole with delete_entities"
+        )
+    hide(memory, writer.cause.reason, writer)

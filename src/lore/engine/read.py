@@ -6,13 +6,27 @@ from dataclasses import replace
 from typing import Literal, TypeVar
 
 from lore.engine.context import Context, count_use
+from lore.engine.verify import states_of
 from lore.errors import Invalid, NotFound
-from lore.model import VERBATIM, Answer, Branch, Entry, Filter, Hit, Link, Memory, Order, Reading, Signal
+from lore.model import (
+    VERBATIM,
+    Answer,
+    Branch,
+    Entry,
+    Filter,
+    Hit,
+    Link,
+    Memory,
+    Order,
+    Reading,
+    Signal,
+    Successor,
+)
 from lore.ranking.decay import relevance
 from lore.ranking.graph import spread
 from lore.store import Reader
 from lore.store.values import COUNT, JournalFilter, Page
-from lore.text import label_of, preview
+from lore.text import preview
 
 T = TypeVar("T")
 
@@ -44,20 +58,22 @@ def read_many(ids: Sequence[str], context: Context) -> list[Reading]:
 def _readings(ids: Iterable[str], context: Context) -> list[Reading]:
     memories = context.reader.get(ids)
     found = [memories[id] for id in dict.fromkeys(ids) if id in memories]
-    ways = context.reader.ancestors([memory.id for memory in found])
-    above = context.reader.get({up for way in ways.values() for up in way})
+    places = context.reader.places([memory.id for memory in found])
     children = context.reader.children([memory.id for memory in found])
     links = context.reader.links([memory.id for memory in found])
+    states = states_of(found, context.tree)
     return [
         Reading(
             memory=memory,
             relevance=relevance(memory, context.now),
-            parent=way[-1] if way else None,
-            breadcrumb=tuple(label_of(above[up].title, above[up].content) for up in way if up in above),
+            parent=place.path[-1] if place.path else None,
+            breadcrumb=place.labels,
             children=tuple(children[memory.id]),
             links=tuple(link for link in links if memory.id in (link.source, link.target)),
+            successor=place.successor,
+            citations=states.get(memory.id, {}),
         )
-        for memory, way in ((memory, ways[memory.id]) for memory in found)
+        for memory, place in ((memory, places[memory.id]) for memory in found)
     ]
 
 
@@ -70,7 +86,21 @@ def recall(where: Filter, context: Context, *, choose: Order, show: Order, limit
         chosen = sorted(chosen, key=lambda memory: _place(memory, show))
     total = context.reader.traces(where, COUNT).total if len(chosen) == limit else len(chosen)
 
-    hits = [_hit(memory, 1 - place / len(chosen), context.now) for place, memory in enumerate(chosen)]
+    places = context.reader.places([memory.id for memory in chosen])
+    states = states_of(chosen, context.tree)
+    hits = []
+    for at, memory in enumerate(chosen):
+        place = Signal(1 - at / len(chosen), 1.0)
+        hits.append(
+            Hit(
+                memory=memory,
+                score=place.points,
+                signals={"place": place},
+                relevance=relevance(memory, context.now),
+                successor=places[memory.id].successor,
+                citations=states.get(memory.id, {}),
+            )
+        )
     count_use([hit.memory.id for hit in hits], context)
     return Answer(
         hits=tuple(hits),
@@ -95,6 +125,12 @@ def explore(id: str, context: Context, *, depth: int) -> Branch:
         raise Invalid(f"depth is {depth}; it must be between 0 and {DEEPEST}")
     branches = _branches([id], depth, context)
     return _only(branches, id, context.reader)
+
+
+def successors(ids: Sequence[str], reader: Reader) -> dict[str, Successor]:
+    """The newer memory of each of these that something replaces or updates."""
+    places = reader.places(ids)
+    return {id: place.successor for id, place in places.items() if place.successor is not None}
 
 
 def root_of(answer: Answer, reader: Reader) -> str:
@@ -139,9 +175,10 @@ def _only(found: Sequence[T], id: str, reader: Reader) -> T:
 
 
 def _branches(ids: list[str], depth: int, context: Context) -> list[Branch]:
-    """Level by level, two questions to the store for each."""
+    """Level by level, three questions to the store for each."""
     memories = context.reader.get(ids)
-    children = context.reader.children(ids)
+    children, places = context.reader.children(ids), context.reader.places(ids)
+    states = states_of(memories.values(), context.tree)
     below: dict[str, Branch] = {}
     if depth > 0:
         nested = [child for id in ids for child in children[id]]
@@ -154,6 +191,8 @@ def _branches(ids: list[str], depth: int, context: Context) -> list[Branch]:
             relevance=relevance(memories[id], context.now),
             children_count=len(children[id]),
             children=tuple(below[child] for child in children[id] if child in below),
+            successor=places[id].successor,
+            citations=states.get(id, {}),
         )
         for id in ids
         if id in memories
@@ -163,9 +202,3 @@ def _branches(ids: list[str], depth: int, context: Context) -> list[Branch]:
 def _place(memory: Memory, order: Order) -> tuple[float, float, int]:
     first = {"newest": 0.0, "importance": memory.importance, "use": float(memory.access_count)}
     return -first.get(order, 0.0), -memory.created_at, -memory.alias
-
-
-def _hit(memory: Memory, score: float, now: float) -> Hit:
-    return Hit(
-        memory=memory, score=score, signals={"place": Signal(score, 1.0)}, relevance=relevance(memory, now)
-    )

@@ -4,10 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from lore.engine.context import Context
-from lore.engine.entity_view import GraphVocabulary
+from lore.engine.entity_view import GraphVocabulary, implied
 from lore.engine.link import end_link, new_link
 from lore.engine.nodes import addressed, names_of
-from lore.engine.observe import implied
 from lore.errors import NotFound
 from lore.model import Link, Memory, Tie
 from lore.store import Reader, Writer

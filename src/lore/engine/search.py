@@ -9,14 +9,14 @@ from lore.engine.deep_search import search_again, walk_on
 from lore.engine.embeddings import Embeddings
 from lore.engine.match import Candidates, Question, by_evidence, find, weigh
 from lore.engine.remember import TWIN_KINDS
-from lore.engine.verify import stale_scores
+from lore.engine.verify import stale_scores, states_of
 from lore.errors import Invalid, NotFound
 from lore.model import (
     DERIVED,
     DISTILLED,
     FORMATS,
+    LORE_CALL,
     OVERVIEW_OF,
-    PENDING_COUNTED,
     SESSION,
     TURN,
     VERBATIM,
@@ -36,7 +36,7 @@ from lore.ranking.policy import POLICIES, Policy, policy_named
 from lore.ranking.repeats import Statement, asks_again, repeats
 from lore.store import Reader
 from lore.store.values import COUNT, Page
-from lore.text import check_storable, folded, label_of, listed, preview, require_text, tokens_in
+from lore.text import check_storable, folded, label_of, listed, preview, require_text, terms, tokens_in
 
 LIMIT = 1_000
 IDS_LIMIT = 1_000
@@ -54,6 +54,10 @@ REPEATED = 0.5
 """Factor for the score of a hit that repeats a better one in part."""
 ASKED_AGAIN = 0.1
 """Factor for the score of a hit that only asks what the question asks."""
+RECENT_TURNS = 100
+"""Turns since the agent connected that are read to find its conversation."""
+COUNTED_TURNS = 100
+"""Limit for the count of matching turns of the conversation."""
 CRUMB_TOKENS = 60
 """Tokens that an id with its score costs the caller."""
 
@@ -91,13 +95,15 @@ def search(
     if policy.tidy:
         once = each_once(_fresh_first(hits, candidates), query.text, reader)
         hits, repeated = _rescored(once.hits, once.scores, "repeats"), once.repeated
-    hits, weak = _partition(hits, lambda hit: _wanted_score(hit, policy) >= query.min_score)
+    hits, weak = _partition(
+        hits, lambda hit: (fuse.total(hit.signals) if policy.asked_unfaded else hit.score) >= query.min_score
+    )
     hidden += weak
     if not policy.formula:
         hits = _rescored(hits, stale_scores(hits, context.tree), "stale")
     if policy.best_per_tree and query.where.under is None:
         hits = _best_per_tree(hits, reader)
-    answer = _answer(query, hits, context, candidates.memories)
+    answer = _answer(query, hits, context)
     return replace(
         answer,
         hidden=len(hidden),
@@ -105,18 +111,27 @@ def search(
         elsewhere=len(elsewhere),
         repeated=repeated,
         embedding_state="ready" if vector is not None else embeddings.state,
-        pending=context.reader.pending(embeddings.model, PENDING_COUNTED),
+        pending=candidates.pending,
         error=embeddings.trouble,
     )
 
 
-def _answer(query: Query, hits: list[Hit], context: Context, memories: Sequence[Memory] = ()) -> Answer:
-    """The first hits within limit and budget, with their breadcrumbs; the use is counted.
-
-    memories: already in hand; ancestors among them are not read again.
-    """
+def _answer(query: Query, hits: list[Hit], context: Context) -> Answer:
+    """The first hits within limit and budget, with breadcrumbs and successors; the use is counted."""
     fitting = _within_budget(hits[: query.limit], query.format, query.budget_tokens)
-    shown = _with_breadcrumbs(fitting, context.reader, memories)
+    places = context.reader.places([hit.memory.id for hit in fitting]) if fitting else {}
+    states = states_of([hit.memory for hit in fitting], context.tree)
+    shown = [
+        replace(
+            hit,
+            signals=dict(hit.signals),
+            evidence=dict(hit.evidence),
+            breadcrumb=places[hit.memory.id].labels,
+            successor=places[hit.memory.id].successor,
+            citations=states.get(hit.memory.id, {}),
+        )
+        for hit in fitting
+    ]
     if query.counted and query.format != "ids":
         count_use([hit.memory.id for hit in shown], context)
     stored = None if shown else context.reader.traces(Filter(projects=query.where.projects), COUNT).total
@@ -173,11 +188,6 @@ def _partition(hits: Iterable[Hit], passes: Callable[[Hit], bool]) -> tuple[list
     return parts[True], parts[False]
 
 
-def _wanted_score(hit: Hit, policy: Policy) -> float:
-    """The score that the caller's least score is compared with."""
-    return fuse.total(hit.signals) if policy.asked_unfaded else hit.score
-
-
 def _fresh_first(hits: list[Hit], candidates: Candidates) -> list[Hit]:
     """Of what says the same but for the value, the newest first."""
     compared = [
@@ -209,15 +219,9 @@ def _with_score(hit: Hit, score: float, reason: str) -> Hit:
     return replace(hit, score=score, signals={**hit.signals, reason: change})
 
 
-def _paths(hits: Iterable[Hit], reader: Reader) -> dict[str, list[str]]:
-    """The ids from the root down to the parent of each hit that is not a root."""
+def _best_per_tree(hits: Sequence[Hit], reader: Reader) -> list[Hit]:
     below = [hit.memory.id for hit in hits if hit.memory.depth]
-    return reader.ancestors(below) if below else {}
-
-
-def _best_per_tree(hits: Iterable[Hit], reader: Reader) -> list[Hit]:
-    hits = list(hits)
-    paths = _paths(hits, reader)
+    paths = reader.ancestors(below) if below else {}
     best: dict[str, Hit] = {}
     for hit in hits:
         path = paths.get(hit.memory.id)
@@ -245,23 +249,6 @@ def _within_budget(hits: list[Hit], format: Format, budget: int | None) -> list[
 def _cost(memory: Memory, format: Format) -> int:
     text = {"ids": "", "title": label_of(memory.title, memory.content), "full": memory.title + memory.content}
     return CRUMB_TOKENS + (tokens_in(text[format]) if text[format] else 0)
-
-
-def _with_breadcrumbs(hits: list[Hit], reader: Reader, memories: Sequence[Memory]) -> list[Hit]:
-    paths = _paths(hits, reader)
-    ids = {id for path in paths.values() for id in path}
-    above = {memory.id: memory for memory in memories if memory.id in ids}
-    above |= reader.get(ids - above.keys())
-    labels = {id: label_of(memory.title, memory.content) for id, memory in above.items()}
-    return [
-        replace(
-            hit,
-            signals=dict(hit.signals),
-            evidence=dict(hit.evidence),
-            breadcrumb=tuple(labels[id] for id in paths.get(hit.memory.id, ()) if id in labels),
-        )
-        for hit in hits
-    ]
 
 
 def _look_up(query: Query, context: Context) -> Answer:
@@ -313,7 +300,8 @@ def each_once(hits: Sequence[Hit], question: str, reader: Reader) -> Once:
     found = repeats(question, _statements(first, reader))
     replaced = set(found.covered).union(*found.stands_for.values())
     before = {hit.memory.id: hit.score for hit in first}
-    again = {hit.memory.id for hit in first if _is_question(hit, question)}
+    spoken = [hit.memory for hit in first if hit.memory.kind in (TURN, SESSION)]
+    again = {memory.id for memory in spoken if asks_again(question, memory.content)}
     scores = {id: before[id] * REPEATED for id in found.lesser}
     scores |= {id: before[id] * ASKED_AGAIN for id in again}
     turns = [(turn, id) for id, stood_for in found.stands_for.items() for turn in stood_for]
@@ -353,5 +341,46 @@ def _twin_key(memory: Memory) -> str:
     return "\0".join((memory.namespace, memory.project, folded(memory.content)))
 
 
-def _is_question(hit: Hit, question: str) -> bool:
-    return hit.memory.kind in (TURN, SESSION) and asks_again(question, hit.memory.content)
+# --- the conversation of the agent that searches
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """The agent that searches. session: its conversation, empty if the client does not name it.
+
+    connected_at: seconds since 1970, None for a person. client: the client's name. project: where it works.
+    """
+
+    session: str
+    connected_at: float | None
+    client: str
+    project: str
+
+
+def without_own_turns(query: Query, asker: Asker, reader: Reader) -> tuple[Query, int]:
+    """The query without the conversation in progress, and how many turns of it match by words.
+
+    A query that names sessions, memories or a subtree gets what it names.
+    """
+    where = query.where
+    named = where.sessions or where.under or where.ids is not None
+    sessions = frozenset[str]() if named else _sessions(asker, reader)
+    if not sessions:
+        return query, 0
+    own = replace(where, sessions=sessions, kinds=frozenset({TURN}))
+    matching = len(reader.matching(terms(query.text), COUNTED_TURNS, own).strengths)
+    return replace(query, where=replace(where, other_sessions=sessions)), matching
+
+
+def _sessions(asker: Asker, reader: Reader) -> frozenset[str]:
+    """The session that the client names; else those that the same client has written to in the same project
+    since it connected."""
+    if asker.session:
+        return frozenset({asker.session})
+    if asker.connected_at is None or not asker.client:
+        return frozenset()
+    lately = Filter(
+        kinds=frozenset({TURN, LORE_CALL}),
+        projects=frozenset({asker.project}),
+        created_after=asker.connected_at,
+    )
+    turns = reader.select(lately, Page(limit=RECENT_TURNS))
+    return frozenset(turn.session for turn in turns if turn.source.partition("-")[0] in asker.client.lower())

@@ -1,51 +1,28 @@
-"""analyse, split: find the topics of an entity that is too large → make each topic an entity."""
+"""split: the topics of an entity that is too large → an entity for each."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from lore.engine.context import Context
-from lore.engine.duplicates import likenesses
-from lore.engine.embeddings import Embeddings
 from lore.engine.entity_view import (
+    DEFAULT_TYPE,
     EntityView,
     GraphVocabulary,
+    Subject,
+    check_subject,
     entities_named,
+    entity_named,
     refresh_entity_text,
-    shown_entities,
     views_of,
 )
+from lore.engine.graph_report import Analysis
 from lore.engine.link import end_link, new_link
-from lore.engine.observe import DEFAULT_TYPE, Subject, check, introduced
+from lore.engine.observe import introduced
 from lore.engine.relate import Relation, related
-from lore.errors import Invalid, NotFound
+from lore.errors import Invalid
 from lore.model import Memory, Tie
-from lore.ranking.cluster import topics_of
-from lore.store import Reader, Writer
+from lore.store import Writer
 from lore.text import preview
-
-TOPIC_BONUS = 0.5
-"""The most that topics add to the score of an entity."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Analysis:
-    """How large an entity is for its type, and into which topics it falls."""
-
-    view: EntityView
-    threshold: int
-    topics: Mapping[str, tuple[Memory, ...]]
-
-    @property
-    def count(self) -> int:
-        return len(self.view.observations)
-
-    @property
-    def score(self) -> float:
-        return split_score(self.count, self.threshold, len(self.topics))
-
-    @property
-    def needed(self) -> bool:
-        return self.count > self.threshold and self.score > 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,49 +44,6 @@ class Splitting:
     remaining: int
 
 
-def split_score(count: int, threshold: int, topics: int) -> float:
-    """How urgent: above 1 an entity is too large; many topics add up to a half."""
-    bonus = min(topics / count, TOPIC_BONUS) if count else 0.0
-    return count / threshold + bonus
-
-
-def analyse(
-    name: str | None, reader: Reader, embeddings: Embeddings, vocabulary: GraphVocabulary
-) -> list[Analysis]:
-    """The topics of one entity, by meaning, or by words without a model; no topics if it is small enough.
-
-    Without a name: all entities that are too large, the most urgent first.
-    """
-    if name is not None:
-        views = views_of([_entity(name, reader)], reader=reader)
-        return [_analysed(view, reader, embeddings, vocabulary) for view in views]
-    views = large_entities(views_of(shown_entities(reader=reader), reader=reader), vocabulary)
-    analyses = [_analysed(view, reader, embeddings, vocabulary) for view in views]
-    return sorted((a for a in analyses if a.needed), key=lambda a: (-a.score, a.view.entity.alias))
-
-
-def large_entities(views: Iterable[EntityView], vocabulary: GraphVocabulary) -> list[EntityView]:
-    """The entities with more observations than the threshold of their type."""
-    return [
-        view for view in views if len(view.observations) > vocabulary.split_threshold_of(view.entity.type)
-    ]
-
-
-def _analysed(
-    view: EntityView, reader: Reader, embeddings: Embeddings, vocabulary: GraphVocabulary
-) -> Analysis:
-    threshold, texts = vocabulary.split_threshold_of(view.entity.type), view.observations
-    topics: dict[str, list[int]] = {}
-    if len(texts) > threshold:
-        alike = likenesses(texts, reader=reader, embeddings=embeddings)
-        topics = topics_of([m.content for m in texts], alike)
-    return Analysis(
-        view=view,
-        threshold=threshold,
-        topics={name: tuple(texts[at] for at in group) for name, group in topics.items()},
-    )
-
-
 def parts_of(analysis: Analysis) -> list[Part]:
     """The proposal: one entity for each topic, called after both."""
     entity = analysis.view.entity
@@ -129,8 +63,8 @@ def split(
     """Create the parts, move their observations, relate them to the entity (or `parent`): all or nothing."""
     _check(parts)
     with context.transaction() as writer:
-        entity = _entity(name, writer)
-        above = _entity(parent, writer) if parent else entity
+        entity = entity_named(name, writer)
+        above = entity_named(parent, writer) if parent else entity
         _refuse_existing(parts, writer)
         [before] = views_of([entity], reader=writer)
         observations = {memory.content: memory for memory in before.observations}
@@ -152,7 +86,7 @@ def _check(parts: Sequence[Part]) -> None:
     if not parts:
         raise Invalid("No splits are given; approve at least one of the proposed ones")
     for part in parts:
-        check(Subject(name=part.name, type=part.type or DEFAULT_TYPE, observations=part.observations))
+        check_subject(Subject(name=part.name, type=part.type or DEFAULT_TYPE, observations=part.observations))
     names = [part.name for part in parts]
     if twice := [name for name in names if names.count(name) > 1]:
         raise Invalid(f"Two splits have the name {preview(twice[0], 80)!r}")
@@ -190,10 +124,3 @@ def _relate(above: Memory, parts: Sequence[Part], vocabulary: GraphVocabulary, w
     wanted = [Relation(source=above.title, target=part.name, type=vocabulary.contains) for part in parts]
     results = related(wanted, inverses=vocabulary.inverses, imply=False, writer=writer)
     return 2 * sum(result.link is not None for result in results)
-
-
-def _entity(name: str, reader: Reader) -> Memory:
-    entity = entities_named([name], reader=reader).get(name)
-    if entity is None:
-        raise NotFound(name)
-    return entity

@@ -15,7 +15,7 @@ from lore.llm.base import LanguageModel, NoAnswer, Prompt, Reply, Role, Settings
 from lore.llm.budget import Budget, Ledger, Limits, MemoryLedger
 from lore.text import listed
 
-BACKENDS = {  # name -> where its class is; imported only when opened
+LANGUAGE_MODELS = {  # name -> where its class is; imported only when opened
     "anthropic": "lore.llm.http:AnthropicModel",
     "openai": "lore.llm.http:OpenAIModel",
     "command": "lore.llm.command:CommandModel",
@@ -123,7 +123,7 @@ def language_model(
     if name == NONE:
         return None
     waiting = waiting or Waiting()
-    model = cast(LanguageModel, load(BACKENDS[name])(settings, key))
+    model = cast(LanguageModel, load(LANGUAGE_MODELS[name])(settings, key))
     budget = Budget(
         limits=Limits(tokens=settings.daily_tokens, dollars=settings.daily_dollars),
         ledger=ledger or MemoryLedger(),
@@ -142,8 +142,8 @@ def language_model(
 def _chosen(settings: Settings) -> str:
     """The name of the backend that the user chose, or NONE; Invalid if there is no such backend."""
     name = settings.backend
-    if name and name not in (NONE, *BACKENDS):
-        raise Invalid(f"unknown backend {name!r}; known: {listed((NONE, *BACKENDS))}")
+    if name and name not in (NONE, *LANGUAGE_MODELS):
+        raise Invalid(f"unknown backend {name!r}; known: {listed((NONE, *LANGUAGE_MODELS))}")
     if settings.base_url and not name:
         raise Invalid(f'base_url is {settings.base_url!r}, but whose? Set backend to "openai" or "anthropic"')
     return name or NONE

@@ -4,8 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
-from lore.health import Finding
-from lore.model import Order, Trace
+from lore.model import Order, Successor, Trace
 
 Item = TypeVar("Item")
 
@@ -46,6 +45,23 @@ def ids_of(traces: Iterable[Trace]) -> list[str]:
 def parents_of(ancestors: Mapping[str, Sequence[str]]) -> dict[str, str]:
     """child -> parent, for those that have one. ancestors: as a reader gives them."""
     return {id: way[-1] for id, way in ancestors.items() if way}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a memory stands: ids and labels from the root down to its parent, and the newest successor."""
+
+    path: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+    successor: Successor | None = None
+
+
+class Neighbours(dict[str, float]):
+    """id -> cosine, best first. pending: memories in sight that have no vector of the model yet."""
+
+    def __init__(self, cosines: Mapping[str, float], pending: int = 0) -> None:
+        super().__init__(cosines)
+        self.pending = pending
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,12 +149,3 @@ class SuggestionFilter:
     touching: tuple[str, ...] | None = None
     pending: bool = False
     min_score: float = 0.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoreReport:
-    """location: where the data is, for a person. warnings: problems that its owner should know at once."""
-
-    location: str
-    size_bytes: int
-    warnings: tuple[Finding, ...] = ()

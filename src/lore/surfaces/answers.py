@@ -6,10 +6,9 @@ from datetime import UTC, datetime
 from typing import Any, Generic, TypeVar
 
 from lore.engine import Lore
-from lore.model import Filter, Hit, Memory
+from lore.model import Branch, Hit, Memory, Reading, Successor
 from lore.ranking.excerpt import excerpt
-from lore.surfaces.surface import compact
-from lore.text import CHARACTERS_PER_TOKEN, label_of, passage_of, tokens_in
+from lore.text import CHARACTERS_PER_TOKEN, compact, passage_of, tokens_in
 
 PASSAGE_WIDTH = 300
 """Characters of a text that is cut to the passage that matches the query."""
@@ -19,10 +18,6 @@ FETCH_FACTOR = 2
 """Memories that are fetched by their ids share this many times the tokens of a search's answer."""
 OVERHEAD_TOKENS = 40
 """Tokens around the entries of an answer: names of fields, and the note about entries that are left out."""
-UPDATES = frozenset({"updates", "supersedes"})
-"""Types of links whose source is newer than their target."""
-UPDATE_KINDS = ("associative", "relation", "supersedes")
-"""Kinds of links that may have such a type."""
 
 Item = TypeVar("Item")
 Entry = TypeVar("Entry")
@@ -130,26 +125,21 @@ def day(at: float) -> str:
 def outdated(lore: Lore, memories: Iterable[Memory]) -> dict[str, Mark]:
     """Marks for those of the memories that something newer replaces or updates, or that cite files."""
     memories = list(memories)
-    links = {
-        link.target: link
-        for link in lore.links([memory.id for memory in memories], UPDATE_KINDS)
-        if link.type in UPDATES or link.kind == "supersedes"
-    }
-    newer = {memory.superseded_by for memory in memories if memory.superseded_by}
-    newer |= {link.source for link in links.values()}
-    found = lore.select(Filter(ids=tuple(newer), superseded=True), len(newer)) if newer else []
-    labels = {memory.id: label_of(memory.title, memory.content) for memory in found}
-    marks: dict[str, Mark] = {}
-    for memory in memories:
-        if id := memory.superseded_by:
-            at = memory.updated_at if memory.superseded_at is None else memory.superseded_at
-            marks[memory.id] = {"replaced_by": {"id": id, "label": labels.get(id, ""), "date": day(at)}}
-        elif link := links.get(memory.id):
-            newest = {"id": link.source, "label": labels.get(link.source, ""), "date": day(link.created_at)}
-            marks[memory.id] = {"updated_by": newest}
-    for id, states in lore.citations(memories).items():
-        marks[id] = {**marks.get(id, {}), "citations": dict(states)}
-    return marks
+    newer, states = lore.successors([memory.id for memory in memories]), lore.citations(memories)
+    return {id: _mark(newer.get(id), states.get(id, {})) for id in {**newer, **states}}
+
+
+def mark(item: Hit | Reading | Branch) -> Mark:
+    """The mark of a memory that was found or read; without a reason for one no fields."""
+    return _mark(item.successor, item.citations)
+
+
+def _mark(newer: Successor | None, citations: Mapping[str, str]) -> Mark:
+    mark: Mark = {"citations": dict(citations)} if citations else {}
+    if newer is not None:
+        field = "replaced_by" if newer.replaces else "updated_by"
+        mark[field] = {"id": newer.id, "label": newer.label, "date": day(newer.at)}
+    return mark
 
 
 def is_outdated(mark: Mark) -> bool:

@@ -7,9 +7,8 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from lore.engine import Lore
-from lore.engine.entity_view import ENTITY
+from lore.engine.entity_view import DEFAULT_TYPE, ENTITY, Subject
 from lore.engine.nodes import is_node
-from lore.engine.observe import DEFAULT_TYPE, Subject
 from lore.engine.reflections import ReflectionHit, ReflectionQuery, reflection_hit
 from lore.errors import Invalid, NotFound
 from lore.model import Draft, Link, Memory

@@ -7,7 +7,8 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from lore.engine import Lore
-from lore.engine.split import Analysis, Part, parts_of
+from lore.engine.graph_report import Analysis
+from lore.engine.split import Part, parts_of
 from lore.surfaces.answers import Cut, Fitted, fit, with_notes
 from lore.surfaces.graph import GRAPH, VOCABULARY, EntityName, check_count, check_entities, entity_errors
 from lore.surfaces.surface import Reply

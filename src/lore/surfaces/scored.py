@@ -13,9 +13,9 @@ from pydantic import Field
 from lore.engine import Lore
 from lore.errors import Invalid
 from lore.model import Answer, Filter, Hit, Link, Memory, Query
-from lore.surfaces.answers import FETCH_FACTOR, Cut, Mark, cost, fit, origin, outdated, with_notes
-from lore.surfaces.surface import Arguments, Reply, Surface, compact
-from lore.text import label_of, listed, preview
+from lore.surfaces.answers import FETCH_FACTOR, Cut, cost, fit, mark, origin, with_notes
+from lore.surfaces.surface import Arguments, Reply, Surface
+from lore.text import compact, label_of, listed, preview
 
 SCORED = Surface(
     "scored",
@@ -63,15 +63,14 @@ def lore_search(lore: Lore, search: Search) -> Reply:
     answer = _answer(lore, search)
     hits = _sorted(answer.hits, search.sort_by)
     budget = _budget(lore, search)
-    marks = outdated(lore, [hit.memory for hit in hits])
     links = _links(hits, budget, lore) if search.include_links and search.format == "full" else {}
 
     def show(hit: Hit, cut: Cut) -> dict[str, Any]:
         id = hit.memory.id
-        mark = marks.get(id, {})
         if search.format == "title":
-            return {"id": id, "title": name_of(hit.memory), "score": round(hit.score, 4), **mark}
-        result = _result(hit, mark, cut)
+            title, score = name_of(hit.memory), round(hit.score, 4)
+            return {"id": id, "title": title, "score": score, **mark(hit)}
+        result = _result(hit, cut)
         return {**result, "links": links[id]} if search.include_links else result
 
     fitted = fit(hits, show, query=search.query, budget_tokens=budget, rest=WHOLE)
@@ -131,11 +130,11 @@ def _sorted(hits: Iterable[Hit], by: str) -> list[Hit]:
     return list(hits)
 
 
-def _result(hit: Hit, mark: Mark, cut: Cut) -> dict[str, Any]:
+def _result(hit: Hit, cut: Cut) -> dict[str, Any]:
     note = note_of(hit.memory)
     texts = {name: cut(note[name]) for name in ("description", "content")}
     return {
-        "memory": {**note, **texts, **origin(hit), **mark},
+        "memory": {**note, **texts, **origin(hit), **mark(hit)},
         "relevance": {
             "combined_score": round(hit.score, 4),
             "semantic_score": _strength(hit, "similarity"),

@@ -26,19 +26,18 @@ from lore.surfaces.answers import (
     FETCH_FACTOR,
     Cut,
     Fitted,
-    Marks,
     body_of,
     day,
     fit,
     fit_list,
+    mark,
     origin,
-    outdated,
     passage_in,
     uncut,
     with_notes,
 )
-from lore.surfaces.surface import Reply, Surface, compact
-from lore.text import CHARACTERS_PER_TOKEN, preview
+from lore.surfaces.surface import Reply, Surface
+from lore.text import CHARACTERS_PER_TOKEN, compact, preview
 
 HOME_ABOVE = 0.3
 """A new fragment without a parent goes below the most similar root whose likeness is above this."""
@@ -115,7 +114,7 @@ def search(
         )
     )
     budget = budget_tokens if detail == "full" else lore.tuning.answer_tokens
-    results = _results(lore, answer, query, detail, budget)
+    results = _results(answer, query, detail, budget)
     notes = [*answer.notes(), *results.notes("ask for fewer, or narrow the query")]
     return _reply(results.entries, notes, f"No results for '{preview(query, 200)}'.")
 
@@ -138,7 +137,7 @@ def read(
         with known_fragment(id):
             reading = lore.read(id)
         content, notes = _content(lore, reading.memory, offset)
-        fragment = _fragment(reading, outdated(lore, [reading.memory]), uncut) | content
+        fragment = _fragment(reading, uncut) | content
         return Reply(with_notes(fragment, [*notes, *_unlisted([reading])]))
     if offset is not None:
         raise Invalid("offset is for one fragment; give its id, without ids")
@@ -153,11 +152,7 @@ def list_roots(
     if not 1 <= limit <= ROOTS_LIMIT:
         raise Invalid(f"limit is {limit}; it must be between 1 and {ROOTS_LIMIT:,}")
     roots = lore.roots(limit)
-    marks = outdated(lore, [root.memory for root in roots])
-    entries = [
-        {"id": root.memory.id, "children_count": root.children_count, **marks.get(root.memory.id, {})}
-        for root in roots
-    ]
+    entries = [{"id": root.memory.id, "children_count": root.children_count, **mark(root)} for root in roots]
     fitted = fit_list(entries, lore.tuning.answer_tokens)
     notes = fitted.notes("search for what you need") if roots else ["No knowledge stored yet."]
     text = (compact(fitted.entries), *notes) if roots else tuple(notes)
@@ -259,12 +254,11 @@ def _read_several(lore: Lore, ids: list[str]) -> Reply:
     if len(ids) > READ_LIMIT:
         raise Invalid(f"{len(ids)} ids; at most {READ_LIMIT} at a time")
     readings = {reading.memory.id: reading for reading in lore.read_many(ids)}
-    marks = outdated(lore, [reading.memory for reading in readings.values()])
 
     def show(id: str, cut: Cut) -> dict[str, Any]:
         if id not in readings:
             return {"id": preview(id, 80), "error": f"Fragment {preview(id, 80)} not found."}
-        return _fragment(readings[id], marks, cut)
+        return _fragment(readings[id], cut)
 
     budget = lore.tuning.answer_tokens * FETCH_FACTOR if len(ids) > 1 else 0
     fitted = fit(ids, show, budget_tokens=budget, rest="read it alone for all")
@@ -272,7 +266,7 @@ def _read_several(lore: Lore, ids: list[str]) -> Reply:
     return Reply(with_notes({"fragments": fitted.entries}, notes))
 
 
-def _fragment(reading: Reading, marks: Marks, cut: Cut) -> dict[str, Any]:
+def _fragment(reading: Reading, cut: Cut) -> dict[str, Any]:
     memory = reading.memory
     links = sorted(_associations(reading), key=lambda link: -link.weight)[:ASSOCIATIONS_LIMIT]
     associations = [
@@ -292,7 +286,7 @@ def _fragment(reading: Reading, marks: Marks, cut: Cut) -> dict[str, Any]:
         "breadcrumb": list(reading.breadcrumb),
         "children": list(reading.children[:CHILDREN_LIMIT]),
         "associations": associations,
-        **marks.get(memory.id, {}),
+        **mark(reading),
     }
 
 
@@ -314,13 +308,10 @@ def _unlisted(readings: Iterable[Reading]) -> list[str]:
     return notes
 
 
-def _results(
-    lore: Lore, answer: Answer, query: str, detail: Detail, budget_tokens: int
-) -> Fitted[dict[str, Any]]:
+def _results(answer: Answer, query: str, detail: Detail, budget_tokens: int) -> Fitted[dict[str, Any]]:
     """The hits with as much as `detail` says: ids, a passage, or the content."""
-    memories = [hit.memory for hit in answer.hits]
-    marks = outdated(lore, memories)
-    passages = {m.id: passage_in(m, query) for m in memories} if detail == "preview" else {}
+    memories = [hit.memory for hit in answer.hits] if detail == "preview" else []
+    passages = {memory.id: passage_in(memory, query) for memory in memories}
 
     def show(hit: Hit, cut: Cut) -> dict[str, Any]:
         id = hit.memory.id
@@ -331,9 +322,9 @@ def _results(
             "breadcrumb": list(hit.breadcrumb),
         }
         if detail == "ids":
-            return {**place, **marks.get(id, {})}
+            return {**place, **mark(hit)}
         text = {"passage": passages[id]} if passages else {"content": cut(body_of(hit.memory))}
-        return {**place, **_source(hit), **marks.get(id, {}), **text}
+        return {**place, **_source(hit), **mark(hit), **text}
 
     return fit(answer.hits, show, query=query, budget_tokens=budget_tokens, rest=WHOLE)
 

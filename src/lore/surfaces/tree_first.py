@@ -1,6 +1,5 @@
 """tree-first: the five tools that the tree dialect began with; knowledge by levels, each with a summary."""
 
-from collections.abc import Iterator
 from contextlib import nullcontext
 from typing import Annotated, Any, Literal
 
@@ -9,7 +8,7 @@ from pydantic import Field
 from lore.engine import Lore
 from lore.errors import Invalid
 from lore.model import Branch, Filter, Hit, Memory, Query
-from lore.surfaces.answers import Cut, Marks, cost, fit, origin, outdated
+from lore.surfaces.answers import Cut, cost, fit, mark, origin
 from lore.surfaces.surface import Reply, Surface
 from lore.surfaces.tree import STORED, known_fragment, new_fragment, store_fragment
 from lore.text import label_of, require_text
@@ -46,11 +45,9 @@ def query_memory(
     _refuse_outside("depth", depth)
     require_text(topic, "topic")
     answer = lore.search(Query(text=topic, where=Filter(level=depth), limit=limit, policy="tree-first"))
-    marks = outdated(lore, [hit.memory for hit in answer.hits])
 
     def show(hit: Hit, cut: Cut) -> dict[str, Any]:
-        fragment = _fragment(hit, marks, cut)
-        return {**fragment, "score": round(hit.score, 4), "path": list(hit.breadcrumb)}
+        return {**_fragment(hit, cut), "score": round(hit.score, 4), "path": list(hit.breadcrumb)}
 
     budget = lore.tuning.answer_tokens if limit > 1 else 0
     fitted = fit(answer.hits, show, query=topic, budget_tokens=budget, rest=WHOLE)
@@ -71,7 +68,7 @@ def explore_memory(
     if not answer.hits:
         return Reply({"tree": None, "notes": list(answer.notes())})
     top = lore.explore(_root_of(answer.hits[0].memory.id, lore), max_depth)
-    tree, hidden = _tree(top, outdated(lore, _memories(top)), lore.tuning.answer_tokens)
+    tree, hidden = _tree(top, lore.tuning.answer_tokens)
     notes = [f"{hidden:,} more fragments did not fit; go on with traverse_memory."] if hidden else []
     return Reply({"tree": tree, "notes": [*answer.notes(), *notes]})
 
@@ -100,13 +97,12 @@ def traverse_memory(
         neighbours = {link.other(fragment_id): link.reason or link.type or link.kind for link in links}
     where = Filter(ids=tuple(neighbours)[:NEIGHBOURS_LIMIT], superseded=True)
     hits = lore.search(Query(text="", where=where, limit=NEIGHBOURS_LIMIT)).hits
-    marks = outdated(lore, [reading.memory, *(hit.memory for hit in hits)])
 
     def show(hit: Hit, cut: Cut) -> dict[str, Any]:
-        return {**_fragment(hit, marks, cut), "relationship": neighbours[hit.memory.id]}
+        return {**_fragment(hit, cut), "relationship": neighbours[hit.memory.id]}
 
     fitted = fit(hits, show, budget_tokens=lore.tuning.answer_tokens, rest=WHOLE)
-    return Reply({"fragments": fitted.entries, "total": len(neighbours), **marks.get(fragment_id, {})})
+    return Reply({"fragments": fitted.entries, "total": len(neighbours), **mark(reading)})
 
 
 @TREE_FIRST.tool("Store in memory", STORED)
@@ -138,7 +134,6 @@ def list_topics(lore: Lore) -> Reply:
     """List the topics with their summaries and how many fragments lie below, the most relevant first."""
     roots = lore.roots(TOPICS_LIMIT)
     counts = lore.count_below([root.memory.id for root in roots])
-    marks = outdated(lore, [root.memory for root in roots])
 
     def show(root: Branch, cut: Cut) -> dict[str, Any]:
         return {
@@ -146,7 +141,7 @@ def list_topics(lore: Lore) -> Reply:
             "summary": cut(_summary_of(root.memory)),
             "relevance": round(root.relevance, 4),
             "fragment_count": counts.get(root.memory.id, 0),
-            **marks.get(root.memory.id, {}),
+            **mark(root),
         }
 
     fitted = fit(roots, show, budget_tokens=lore.tuning.answer_tokens, rest=WHOLE)
@@ -168,7 +163,7 @@ def _summary_of(memory: Memory) -> str:
     return memory.summary or label_of(memory.title, memory.content)
 
 
-def _fragment(hit: Hit, marks: Marks, cut: Cut) -> dict[str, Any]:
+def _fragment(hit: Hit, cut: Cut) -> dict[str, Any]:
     return {
         "id": hit.memory.id,
         "summary": cut(_summary_of(hit.memory)),
@@ -176,20 +171,20 @@ def _fragment(hit: Hit, marks: Marks, cut: Cut) -> dict[str, Any]:
         "depth": hit.memory.depth,
         "relevance": round(hit.relevance, 4),
         **origin(hit),
-        **marks.get(hit.memory.id, {}),
+        **mark(hit),
     }
 
 
-def _tree(top: Branch, marks: Marks, budget_tokens: int) -> tuple[dict[str, Any], int]:
+def _tree(top: Branch, budget_tokens: int) -> tuple[dict[str, Any], int]:
     """The nodes that fit the budget, level by level, and the number of those below them that did not."""
-    tree = _node(top, marks)
+    tree = _node(top)
     room, hidden = budget_tokens - cost(tree), 0
     level = [(tree, top)]
     while level:
         deeper = []
         for node, branch in level:
             for child in branch.children[:CHILDREN_LIMIT]:
-                below = _node(child, marks)
+                below = _node(child)
                 room -= cost(below)
                 if budget_tokens and room < 0:
                     hidden += 1
@@ -200,14 +195,7 @@ def _tree(top: Branch, marks: Marks, budget_tokens: int) -> tuple[dict[str, Any]
     return tree, hidden
 
 
-def _memories(top: Branch) -> Iterator[Memory]:
-    """The memories of a tree, as far as it is shown."""
-    yield top.memory
-    for child in top.children[:CHILDREN_LIMIT]:
-        yield from _memories(child)
-
-
-def _node(branch: Branch, marks: Marks) -> dict[str, Any]:
+def _node(branch: Branch) -> dict[str, Any]:
     return {
         "id": branch.memory.id,
         "summary": _summary_of(branch.memory),
@@ -215,5 +203,5 @@ def _node(branch: Branch, marks: Marks) -> dict[str, Any]:
         "relevance": round(branch.relevance, 4),
         "children_count": branch.children_count,
         "children": [],
-        **marks.get(branch.memory.id, {}),
+        **mark(branch),
     }

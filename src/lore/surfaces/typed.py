@@ -9,7 +9,7 @@ from lore.engine import Lore
 from lore.errors import Invalid, NotFound
 from lore.model import Answer, Draft, Filter, Hit, Memory, Order, Query, Tie
 from lore.ranking.decay import IMPORTANCE, category_of
-from lore.surfaces.answers import Cut, Mark, fit, origin, outdated, stale_files, text_of
+from lore.surfaces.answers import Cut, fit, mark, origin, stale_files, text_of
 from lore.surfaces.surface import Reply, Surface
 from lore.text import label_of, preview
 
@@ -154,10 +154,9 @@ def _linked(id: str, lore: Lore) -> list[dict[str, Any]]:
 
 def _recall_reply(lore: Lore, answer: Answer, query: str, max_results: int) -> Reply:
     """The memories and a line on each in the summary, together within the budget; one alone is whole."""
-    marks = outdated(lore, [hit.memory for hit in answer.hits])
 
     def show(hit: Hit, cut: Cut) -> tuple[dict[str, Any], str]:
-        memory = _memory(hit, marks.get(hit.memory.id, {}), cut)
+        memory = _memory(hit, cut)
         return memory, _line(memory, preview(text_of(hit.memory).strip().splitlines()[0], LINE_WIDTH))
 
     budget = lore.tuning.answer_tokens if max_results > 1 else 0
@@ -172,7 +171,7 @@ def _recall_reply(lore: Lore, answer: Answer, query: str, max_results: int) -> R
     )
 
 
-def _memory(hit: Hit, mark: Mark, cut: Cut) -> dict[str, Any]:
+def _memory(hit: Hit, cut: Cut) -> dict[str, Any]:
     return {
         "id": hit.memory.id,
         "content": cut(text_of(hit.memory)),
@@ -181,7 +180,7 @@ def _memory(hit: Hit, mark: Mark, cut: Cut) -> dict[str, Any]:
         "created_at": datetime.fromtimestamp(hit.memory.created_at, UTC).isoformat(),
         "relevance_score": round(min(1.0, hit.score), 4),
         **origin(hit),
-        **mark,
+        **mark(hit),
     }
 
 

@@ -8,7 +8,7 @@ import pytest
 from lore import Draft, Filter, Lore, Query, Tie
 from lore.clock import Clock
 from lore.engine.consolidate.contradict import PAIRS_PER_PARENT
-from lore.engine.observe import Subject
+from lore.engine.entity_view import Subject
 from lore.llm.base import Unreachable
 from lore.model import Cause
 from tests.engine.consolidate.helpers import (

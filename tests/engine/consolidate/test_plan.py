@@ -9,7 +9,7 @@ from lore import Filter, Lore, NotFound, Tie
 from lore.clock import Clock
 from lore.engine.consolidate.plan import Change, Plan, Step, apply
 from lore.engine.context import Context
-from lore.engine.observe import Subject
+from lore.engine.entity_view import Subject
 from lore.model import Cause, Memory, Revision, new_id
 from lore.store.records import PhaseMark
 from tests.engine.consolidate.helpers import dump, fragment, memory, view_of

@@ -8,9 +8,10 @@ import click
 from lore.doors.cli.ids import label, names, shortened
 from lore.doors.cli.render import NARROW, columns, hanging, line, width, wrapped
 from lore.doors.cli.times import day, minute
-from lore.doors.cli.verify import described, states_of
-from lore.model import Hit, Query, Signal
+from lore.doors.cli.verify import described
+from lore.model import TURN, Hit, Query, Signal
 from lore.names import forms, stems
+from lore.ranking.evidence import SPEAKER
 from lore.ranking.excerpt import excerpt
 from lore.ranking.policy import MATCH
 from lore.text import terms
@@ -74,13 +75,12 @@ def show_hits(lore: "Lore", hits: Sequence[Hit], query: Query, format: str | Non
         return
     short = shortened(lore, [hit.memory.id for hit in hits])
     newer = [hit.memory.superseded_by for hit in hits if hit.memory.superseded_by is not None]
-    states = states_of(lore, [hit.memory for hit in hits])
     replacements = names(lore, newer, len(INDENT + REPLACED) + 3)
     for rank, hit in enumerate(hits, 1):
         click.echo(_head(rank, hit, short[hit.memory.id], format))
         if hit.memory.superseded_by is not None:
             click.echo(f"{INDENT}{click.style(REPLACED, fg='red')} {replacements[hit.memory.superseded_by]}")
-        for cited in states.get(hit.memory.id, {}).items():
+        for cited in hit.citations.items():
             click.echo(f"{INDENT}cites {described(*cited)}")
         for text in _body(hit, query.text, format):
             click.echo(INDENT + text)
@@ -169,6 +169,8 @@ def _meaning(name: str, hit: Hit, hits: Sequence[Hit], query: str) -> str:
         return f"{meaning}: {', '.join(shared)}" if shared else ""
     if name in (CONVERSATION, NEIGHBOURS) and not memory.session:
         return ""
+    if name == "speaker" and memory.kind != TURN and not SPEAKER.match(memory.content):
+        return ""  # a note has no speaker; it counts as the user's own
     if name == CONVERSATION:
         others = [(rank, other.memory) for rank, other in enumerate(hits, 1) if other.memory.id != memory.id]
         ranks = [str(rank) for rank, other in others if other.session == memory.session]

@@ -26,7 +26,7 @@ from lore.transcripts.import_formats import FORMATS, Format
 if TYPE_CHECKING:
     from lore.doors.transcript_watcher import TranscriptWatcher
     from lore.engine.ingest import Ingested
-    from lore.transcripts.sources import Source
+    from lore.transcripts.turns import Source
 
 MANY = 200
 """Pending memories that are worth a note."""

@@ -11,7 +11,7 @@ from lore.doors.cli.group import Flags, command
 from lore.doors.cli.ids import look_up, names, resolve
 from lore.doors.cli.render import cell, line, note, plain, plural, show_document, show_rows, width, wrapped
 from lore.doors.cli.times import with_age
-from lore.doors.cli.verify import described, states_of
+from lore.doors.cli.verify import described
 from lore.model import DERIVED, FULL_LENGTH, TURN, Entry, Memory, Reading
 
 if TYPE_CHECKING:
@@ -39,8 +39,7 @@ def read(flags: Flags, id: str, full: bool, history: bool, as_json: bool) -> Non
         full_text = lore.full_texts([id]).get(id) if full else None
         if as_json:
             more = {"full_text": full_text} if full else {}
-            cited = {"citations": states_of(lore, [reading.memory]).get(id, {})}
-            show_document(plain(reading) | cited | more | {"history": entries})
+            show_document(plain(reading) | more | {"history": entries})
             return
         _show(lore, reading, full_text)
         if entries is not None:
@@ -57,7 +56,7 @@ def _show(lore: "Lore", reading: Reading, full_text: str | None) -> None:
     click.echo()
     turns = _origins(lore, reading)
     show_rows(_superseded(lore, memory) | _facts(reading, lore.clock()) | _origin_rows(lore, turns))
-    for cited in states_of(lore, [memory]).get(memory.id, {}).items():
+    for cited in reading.citations.items():
         click.echo(f"  cites {described(*cited)}")
     for turn in turns[:QUOTED]:
         click.secho(f"  “{line(f'{turn.type}: {turn.content}', width() - 4)}”", dim=True)

@@ -13,7 +13,6 @@ from lore.doors.cli.ids import resolve, resolve_all
 from lore.doors.cli.projects import project_options, scope
 from lore.doors.cli.render import BEGIN, note, plain, show_document
 from lore.doors.cli.times import moment
-from lore.doors.cli.verify import states_of
 from lore.model import FORMATS, Answer, Filter, Hit, Query
 from lore.text import label_of
 
@@ -75,7 +74,7 @@ def search(flags: Flags, /, *, why: bool, as_json: bool, **options: Any) -> None
             answer = replace(answer, stored=None)
         if as_json:
             covered = {"projects": within.document, "in_other_projects": elsewhere}
-            show_document(covered | _document(lore, answer, options["format"]))
+            show_document(covered | _document(answer, options["format"]))
             return
         show_hits(lore, answer.hits, query, options["format"], why)
         if within.assumed:
@@ -108,12 +107,8 @@ def _count_elsewhere(lore: "Lore", query: Query) -> int:
     return sum(hit.memory.project not in query.where.projects | {""} for hit in answer.hits)
 
 
-def _document(lore: "Lore", answer: Answer, format: str | None) -> dict[str, Any]:
-    states = states_of(lore, [hit.memory for hit in answer.hits])
-    hits = [
-        plain(hit) | {"memory": _memory(hit, format), "citations": states.get(hit.memory.id, {})}
-        for hit in answer.hits
-    ]
+def _document(answer: Answer, format: str | None) -> dict[str, Any]:
+    hits = [plain(hit) | {"memory": _memory(hit, format)} for hit in answer.hits]
     return {**plain(answer), "hits": hits, "notes": list(answer.notes())}
 
 

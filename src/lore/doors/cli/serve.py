@@ -21,6 +21,7 @@ from lore.doors.sample import load_sample, sample_folder
 from lore.doors.starting import ping
 from lore.environment import variables
 from lore.errors import LoreError, Unavailable
+from lore.surfaces import surfaces_named
 
 logger = logging.getLogger(__name__)
 
@@ -40,10 +41,14 @@ def mcp(flags: Flags, surfaces: str | None, sample: bool, guide: bool) -> None:
         elif guide:
             with open_lore(flags) as lore:
                 click.echo(guide_for(lore.status()), err=True)
-        serve(_settings(served, surfaces))
+        config = _settings(served, surfaces)
+        serve(config, surfaces_named(config.surfaces))
     except LoreError as error:
         note(f"lore: {error}")
-        wanted = surfaces or variables().get("LORE_SURFACES", "")
+        try:
+            wanted = surfaces_named(surfaces or variables().get("LORE_SURFACES", ""))
+        except LoreError:
+            wanted = surfaces_named(Config().surfaces)
         serve_unready(str(error), wanted, partial(_settings, served, surfaces))
 
 

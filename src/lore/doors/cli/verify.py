@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lore.citations import CITATIONS, State
 from lore.doors.cli.complete import complete_ids, complete_projects
 from lore.doors.cli.connect import open_store
 from lore.doors.cli.group import Flags, command
@@ -16,13 +15,13 @@ from lore.doors.cli.progress import progress
 from lore.doors.cli.projects import key_of
 from lore.doors.cli.render import note, plural, show_document, visible
 from lore.errors import NotFound
-from lore.model import SESSION, Filter, Memory
+from lore.model import SESSION, Filter
 from lore.transcripts.project import name_of, repository_of
 
 if TYPE_CHECKING:
     from lore.engine import Lore
 
-COLOURS: Mapping[State, str] = {"fresh": "green", "changed": "yellow", "gone": "red"}
+COLOURS: Mapping[str, str] = {"fresh": "green", "changed": "yellow", "gone": "red"}
 SESSIONS_SEARCHED = 100
 """Latest conversations of a project in which its folder is looked for."""
 LISTED = 1_000
@@ -61,7 +60,7 @@ def verify(flags: Flags, /, *, paths: Sequence[str], as_json: bool, **options: A
         with progress() as report:
             states = lore.verify(paths, report)
         stale = {id: one for id, one in states.items() if set(one.values()) != {"fresh"}}
-        counts = Counter(state for one in states.values() for state in one.values())
+        counts: Counter[str] = Counter(state for one in states.values() for state in one.values())
         if as_json:
             _show_document(lore, stale, counts)
         else:
@@ -70,13 +69,7 @@ def verify(flags: Flags, /, *, paths: Sequence[str], as_json: bool, **options: A
         raise click.exceptions.Exit(1)
 
 
-def states_of(lore: "Lore", memories: Sequence[Memory]) -> Mapping[str, Mapping[str, State]]:
-    """The citations of these memories, by id; nothing is asked if none has any."""
-    citing = [memory for memory in memories if CITATIONS in memory.metadata]
-    return lore.citations(citing) if citing else {}
-
-
-def described(label: str, state: State) -> str:
+def described(label: str, state: str) -> str:
     """A citation and its state, on one line."""
     return f"{visible(label)} {click.style(state, fg=COLOURS[state])}"
 
@@ -104,7 +97,7 @@ def _accept(lore: "Lore", ids: Sequence[str], as_json: bool) -> None:
 
 
 def _show(
-    lore: "Lore", stale: Mapping[str, Mapping[str, State]], counts: Mapping[State, int], citing: int
+    lore: "Lore", stale: Mapping[str, Mapping[str, str]], counts: Mapping[str, int], citing: int
 ) -> None:
     for id, line in names(lore, list(stale)[:LISTED], 2).items():
         click.echo(line)
@@ -117,9 +110,7 @@ def _show(
     note(f"{plural(citing, 'memory', 'memories')} with {files}: {summary}")
 
 
-def _show_document(
-    lore: "Lore", stale: Mapping[str, Mapping[str, State]], counts: Mapping[State, int]
-) -> None:
+def _show_document(lore: "Lore", stale: Mapping[str, Mapping[str, str]], counts: Mapping[str, int]) -> None:
     shown = list(stale)[:LISTED]
     titles = {id: label(memory) for id, memory in look_up(lore, shown).items()}
     memories = [{"id": id, "title": titles.get(id, ""), "citations": stale[id]} for id in shown]

@@ -8,7 +8,7 @@ from lore.store.index.codes import Aliases, Rows
 from lore.text import listed
 from lore.vectors import Vector
 
-__all__ = ["BACKENDS", "Aliases", "Rows", "VectorIndex", "open_index"]
+__all__ = ["INDEXES", "Aliases", "Rows", "VectorIndex", "open_index"]
 
 
 class VectorIndex(Protocol):
@@ -38,7 +38,7 @@ class VectorIndex(Protocol):
     def __len__(self) -> int: ...
 
 
-BACKENDS = {  # name -> where its class is, imported only when opened, and the extra that brings it
+INDEXES = {  # name -> where its class is, imported only when opened, and the extra that brings it
     "builtin": ("lore.store.index.codes:CodeIndex", ""),
     "lancedb": ("lore.store.index.lance:LanceIndex", "lancedb"),
     "chroma": ("lore.store.index.chroma:ChromaIndex", "chroma"),
@@ -47,9 +47,9 @@ BACKENDS = {  # name -> where its class is, imported only when opened, and the e
 
 def open_index(name: str, dimension: int) -> VectorIndex:
     """An empty index of that kind."""
-    if name not in BACKENDS:
-        raise Invalid(f"unknown vector store {name!r}; known: {listed(BACKENDS)}")
-    place, extra = BACKENDS[name]
+    if name not in INDEXES:
+        raise Invalid(f"unknown vector store {name!r}; known: {listed(INDEXES)}")
+    place, extra = INDEXES[name]
     try:
         return cast(VectorIndex, load(place)(dimension))
     except ImportError as error:

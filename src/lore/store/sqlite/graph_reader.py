@@ -2,17 +2,48 @@
 
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
-from lore.model import Link
-from lore.store.base import Reader
+from lore.model import Link, Successor
+from lore.store import Reader
 from lore.store.columns import Row, Rows, link_of
 from lore.store.sqlite import sql
 from lore.store.sqlite.nearest import Nearest
-from lore.store.values import EVERY, Cooccurrence, Suggestion, SuggestionFilter, SuggestionStatus
+from lore.store.values import EVERY, Cooccurrence, Place, Suggestion, SuggestionFilter, SuggestionStatus
+from lore.text import label_of
 
 CHAIN_LIMIT = 1_000
 """A tree deeper than this is a cycle, which the writers prevent."""
+UP = f"""
+    WITH RECURSIVE up (start, node, step) AS (
+        SELECT m.id, m.alias, 0 FROM memory m WHERE m.id IN ({sql.IDS}) AND {sql.sight_by_id("m")}
+        UNION ALL
+        SELECT up.start, l.source, up.step + 1 FROM up CROSS JOIN link l ON l.target = up.node
+            CROSS JOIN memory p ON p.alias = l.source
+            WHERE {sql.TREE} AND up.step < {CHAIN_LIMIT} AND p.forgotten_at IS NULL AND {{sight}}
+    )"""
+"""Each of :ids at step 0, and its ancestors (`p`, in sight) above it."""
+UPDATES = ("updates", "supersedes")
+"""Types of links whose source is newer than their target."""
+PLACES = f"""
+    SELECT up.start, up.step, m.id, m.title, iif(m.title = '', m.content, ''), 0.0 AS at, 0 AS link, 0
+    FROM up CROSS JOIN memory m ON m.alias = up.node WHERE up.step > 0
+    UNION ALL
+    SELECT up.start, 0, p.id, p.title, iif(p.title = '', p.content, ''), l.created_at, l.alias, 0
+    FROM up CROSS JOIN memory m ON m.alias = up.node CROSS JOIN link l ON l.target = m.alias
+        CROSS JOIN memory p ON p.alias = l.source
+    WHERE up.step = 0 AND l.active = 1 AND (l.kind = 'supersedes'
+            OR l.kind IN ('associative', 'relation') AND l.type IN {UPDATES})
+        AND {sql.CURRENT.format(m="m")} AND {sql.CURRENT.format(m="p")} AND {{sight}}
+    UNION ALL
+    SELECT up.start, 0, m.superseded_by, p.title, iif(p.title = '', p.content, ''),
+        coalesce(m.superseded_at, m.updated_at), 0, 1
+    FROM up CROSS JOIN memory m ON m.alias = up.node
+        LEFT JOIN memory p ON p.id = m.superseded_by AND p.forgotten_at IS NULL AND {{sight}}
+    WHERE up.step = 0 AND m.superseded_by IS NOT NULL
+    ORDER BY step DESC, at, link"""
+"""Ancestors from the root down, then successors, the latest at last."""
 SUGGESTIONS = """
     SELECT g.id, s.id, e.id, g.score, g.signals, g.type, g.status, g.created_at, g.updated_at
     FROM suggestion g CROSS JOIN memory s ON s.alias = g.source CROSS JOIN memory e ON e.alias = g.target
@@ -59,22 +90,26 @@ class GraphReader(Reader):
 
     def ancestors(self, ids: Iterable[str]) -> dict[str, list[str]]:
         rows = self._rows(
-            f"""
-            WITH RECURSIVE up (start, node, step) AS (
-                SELECT m.id, m.alias, 0 FROM memory m WHERE m.id IN ({sql.IDS}) AND {sql.sight_by_id("m")}
-                UNION ALL
-                SELECT up.start, l.source, up.step + 1 FROM up CROSS JOIN link l ON l.target = up.node
-                    CROSS JOIN memory p ON p.alias = l.source
-                    WHERE {sql.TREE} AND up.step < {CHAIN_LIMIT} AND p.forgotten_at IS NULL
-                    AND {self._sight("p")}
-            ) SELECT up.start, m.id, up.step FROM up CROSS JOIN memory m ON m.alias = up.node
-                ORDER BY up.step DESC""",
+            f"{UP.format(sight=self._sight('p'))} SELECT up.start, m.id, up.step"
+            " FROM up CROSS JOIN memory m ON m.alias = up.node ORDER BY up.step DESC",
             ids=sql.listed_ids(ids),
         )
         found: dict[str, list[str]] = {start: [] for start, _, step in rows if step == 0}
         for start, id, step in rows:
             if step:
                 found[start].append(id)
+        return found
+
+    def places(self, ids: Iterable[str]) -> dict[str, Place]:
+        found = {id: Place() for id in ids}
+        rows = self._rows((UP + PLACES).format(sight=self._sight("p")), ids=sql.listed_ids(found))
+        for start, step, id, title, content, at, _, replaces in rows:
+            place, label = found[start], label_of(title or "", content or "")
+            if step:
+                found[start] = replace(place, path=(*place.path, id), labels=(*place.labels, label))
+            else:
+                successor = Successor(id=id, label=label, at=at, replaces=bool(replaces))
+                found[start] = replace(place, successor=successor)
         return found
 
     def links(

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lore.model import PENDING_COUNTED
 from lore.store.columns import Parameters, Rows
 from lore.store.index import Aliases, VectorIndex, open_index
+from lore.store.values import Neighbours
 from lore.vectors import Vector
 
 OVERSAMPLING = 2
@@ -28,12 +30,28 @@ FEEDS = {  # what an index is filled from: the statement, and the bytes of a num
 """The feed of a tenant's vectors. Every writer of vectors holds the write lock while it takes a number and
 until it commits, so numbers are committed in their order and none is skipped."""
 
+PENDING = f"""
+    SELECT 1 FROM embedding e WHERE {{sight}} AND e.model < :model
+    UNION ALL SELECT 1 FROM embedding e WHERE {{sight}} AND e.model > :model LIMIT {PENDING_COUNTED}
+"""
+"""Two range scans find what one inequality would have to search for in all rows."""
+COSINES = f"""
+    SELECT m.id, v.data FROM json_each(:among) j CROSS JOIN vector v ON v.memory = j.value
+        CROSS JOIN memory m ON m.alias = v.memory WHERE v.model = :model AND {{condition}}
+    UNION ALL SELECT '', count(*) FROM ({PENDING})
+"""
+"""At last the number of memories in sight without a vector of the model."""
+
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The rows that one query may see: a condition on memory `m`, and how to read."""
+    """The rows that one query may see, and how to read.
+
+    sight: condition on a row `e` in sight. condition: on a row `m` of memory that also passes the filter.
+    """
 
     rows: Rows
+    sight: str
     condition: str
     parameters: Parameters
 
@@ -42,19 +60,18 @@ class Scope:
         rows = self.rows(f"SELECT m.alias FROM memory m WHERE {self.condition}", self.parameters)
         return np.fromiter((alias for (alias,) in rows), np.int64, len(rows))
 
-    def cosines(self, vector: Vector, model: str, among: Aliases) -> dict[str, float]:
+    def cosines(self, vector: Vector, model: str, among: Aliases) -> Neighbours:
         """The exact cosine of each of these that has a vector of this model, best first."""
-        rows = self.rows(
-            "SELECT m.id, v.data FROM json_each(:among) j CROSS JOIN vector v ON v.memory = j.value"
-            f" CROSS JOIN memory m ON m.alias = v.memory WHERE v.model = :model AND {self.condition}",
+        *rows, (_, pending) = self.rows(
+            COSINES.format(condition=self.condition, sight=self.sight),
             self.parameters | {"model": model, "among": str(among.tolist())},
         )
         if not rows:
-            return {}
+            return Neighbours({}, pending)
         matrix = np.frombuffer(b"".join(data for _, data in rows), "<f4").reshape(len(rows), -1)
         cosines = matrix @ vector
         best = np.argsort(-cosines, kind="stable")
-        return {rows[at][0]: float(cosines[at]) for at in best}
+        return Neighbours({rows[at][0]: float(cosines[at]) for at in best}, pending)
 
 
 class Nearest:
@@ -78,7 +95,7 @@ class Nearest:
             self._index = open_index(self._backend, 1)
             self._model = ""
 
-    def nearest(self, vector: Vector, model: str, limit: int, scope: Scope, narrow: bool) -> dict[str, float]:
+    def nearest(self, vector: Vector, model: str, limit: int, scope: Scope, narrow: bool) -> Neighbours:
         """The best `limit` of the scope. `narrow`: the scope is likely small, so look it up first."""
         index = self._caught_up(model, len(vector))
         wanted = max(FEWEST_CANDIDATES, OVERSAMPLING * limit)
@@ -86,7 +103,7 @@ class Nearest:
         found = scope.cosines(vector, model, index.nearest(vector, wanted, among))
         if len(found) < limit and among is None and wanted < len(index):
             found = scope.cosines(vector, model, index.nearest(vector, wanted, scope.aliases()))
-        return dict(list(found.items())[:limit])
+        return Neighbours(dict(list(found.items())[:limit]), found.pending)
 
     def _caught_up(self, model: str, dimension: int) -> VectorIndex:
         """The index with all that is committed; it stays good for its reader when it is thrown away."""

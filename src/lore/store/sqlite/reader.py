@@ -21,6 +21,7 @@ from lore.store.values import (
     Item,
     JournalFilter,
     Listing,
+    Neighbours,
     Page,
     TextMatches,
 )
@@ -37,12 +38,6 @@ TRACE_COLUMNS = (
 )
 TRACE_FIELDS = tuple(Trace.__dataclass_fields__)
 JOURNAL_COLUMNS = "seq, at, batch, verb, surface, actor, reason, noun, id, before, after"
-PENDING = """
-    SELECT count(*) FROM (
-        SELECT 1 FROM embedding e WHERE {sight} AND e.model < :model
-        UNION ALL SELECT 1 FROM embedding e WHERE {sight} AND e.model > :model LIMIT :most)
-"""
-"""Two range scans find what one inequality would have to search for in all rows."""
 
 
 class SqliteReader(GraphReader):
@@ -153,8 +148,10 @@ class SqliteReader(GraphReader):
         ((roots,),) = self._rows(f"SELECT count(*) {visible} AND {sql.ROOT}")
         ((links,),) = self._rows(f"SELECT count(*) FROM ({self._link_rows('1')})")
         ((suggestions,),) = self._rows(f"SELECT count(*) FROM ({self._suggestion_rows(PENDING_SUGGESTION)})")
-        ((embedded,),) = self._rows(
-            f"SELECT count(*) FROM embedding e WHERE {self._sight('e')} AND e.model = :model", model=model
+        ((embedded, pending),) = self._rows(
+            "SELECT count(*) FILTER (WHERE e.model = :model), count(*) FILTER (WHERE e.model != :model)"
+            f" FROM embedding e WHERE {self._sight('e')}",
+            model=model,
         )
         return Counts(
             memories=sum(kinds.values()),
@@ -166,7 +163,7 @@ class SqliteReader(GraphReader):
             projects=projects,
             suggestions=suggestions,
             embedded=embedded,
-            pending=self.pending(model, EVERY.limit),
+            pending=pending,
         )
 
     def full_texts(self, ids: Iterable[str]) -> dict[str, str]:
@@ -207,7 +204,8 @@ class SqliteReader(GraphReader):
 
     def _wide(self, where: Filter) -> bool:
         """Whether many of the best are likely to pass, so that it is not worth looking up first what does."""
-        if not replace(where, kinds=ANY, other_kinds=ANY, other_sessions=ANY, projects=ANY, roots=False).open:
+        bare = replace(where, kinds=ANY, other_kinds=ANY, other_sessions=ANY, projects=ANY)
+        if replace(bare, roots=False, superseded=False, forgotten=False) != Filter():
             return False
         if not where.projects:
             return True
@@ -241,9 +239,9 @@ class SqliteReader(GraphReader):
             found.setdefault(name, []).append(id)
         return found
 
-    def near(self, vector: Vector, model: str, limit: int, where: Filter) -> dict[str, float]:
+    def near(self, vector: Vector, model: str, limit: int, where: Filter) -> Neighbours:
         clause, parameters = sql.passing(where)
-        scope = Scope(self._source, f"{self._sight()}{clause}", self._bound(parameters))
+        scope = Scope(self._source, self._sight("e"), f"{self._sight()}{clause}", self._bound(parameters))
         return self._nearest.nearest(vector, model, limit, scope, narrow=not self._wide(where))
 
     def vectors(self, model: str, ids: Iterable[str]) -> dict[str, Vector]:
@@ -254,10 +252,6 @@ class SqliteReader(GraphReader):
             ids=sql.listed_ids(ids),
         )
         return {id: unpacked(data) for id, data in rows}
-
-    def pending(self, model: str, most: int) -> int:
-        ((count,),) = self._rows(PENDING.format(sight=self._sight("e")), model=model, most=most)
-        return int(count)
 
     # --- records and the past
     def records(self, kind: type[AnyRecord], **fields: Any) -> list[AnyRecord]:

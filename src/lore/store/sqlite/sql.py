@@ -87,6 +87,17 @@ LEVEL = f"""
         SELECT 1 FROM link l CROSS JOIN memory c ON c.alias = l.target WHERE l.source = m.alias
             AND {TREE} AND {CURRENT.format(m="c")} AND {sight("c")}
     ))"""
+WITH_TURNS_BESIDE = (
+    "m.alias IN ("
+    + ENDS
+    + "".join(
+        f" UNION ALL SELECT l.{other} FROM link l CROSS JOIN memory b ON b.alias = l.{other}"
+        f" WHERE l.{end} IN ({ends('beside')}) AND l.kind = 'temporal' AND l.active = 1"
+        f" AND {CURRENT.format(m='b')}"
+        for end, other in (("source", "target"), ("target", "source"))
+    )
+    + ")"
+)
 OTHER_SESSIONS = f"NOT (m.kind IN ('{TURN}', '{SESSION}') AND m.session IN ({listed('other_sessions')}))"
 CATEGORY = (
     "CASE"
@@ -133,8 +144,8 @@ def passing(where: Filter) -> tuple[str, Parameters]:
             clauses.append(f"m.{comparison} :{name}")
             parameters[name] = moment
     if where.ids is not None:
-        clauses.append(f"m.id IN ({IDS})")
-        parameters["ids"] = listed_ids(where.ids)
+        clauses.append(WITH_TURNS_BESIDE if where.beside else f"m.id IN ({IDS})")
+        parameters |= {"ids": listed_ids(where.ids), "beside": listed_ids(where.beside)}
     clauses += _places(where)
     parameters |= {"level": where.level, "under": listed_ids([where.under or ""])}
     return "".join(f" AND {clause}" for clause in clauses), parameters

@@ -13,10 +13,10 @@ import apsw
 
 from lore.errors import LoreError, Unavailable
 from lore.filelock import acquired
-from lore.health import Finding, Scrubbed
+from lore.health import Finding, Scrubbed, StoreReport
 from lore.model import TURN, VERBATIM, Cause
 from lore.ranking.decay import ACTIVATION_FADE_PER_DAY
-from lore.store.base import DEFAULT_TENANT, Reader, Store, Writer
+from lore.store import DEFAULT_TENANT, Reader, Store, Writer
 from lore.store.columns import Parameters, Row
 from lore.store.sqlite import checks, opening, scrub, sql
 from lore.store.sqlite.checks import rows_of
@@ -24,7 +24,7 @@ from lore.store.sqlite.connections import Connections, plainly
 from lore.store.sqlite.nearest import Nearest
 from lore.store.sqlite.reader import SqliteReader
 from lore.store.sqlite.writer import SqliteWriter, keep_vectors
-from lore.store.values import Backlog, Passage, StoreReport, Use
+from lore.store.values import Backlog, Passage, Use
 from lore.text import passage_of
 from lore.vectors import Vector
 

@@ -14,8 +14,7 @@ import numpy as np
 from lore.admit import admit
 from lore.errors import Invalid, NotFound, Unavailable
 from lore.model import SHARED, Cause, Link, Memory, new_id
-from lore.store import columns
-from lore.store.base import Writer
+from lore.store import Writer, columns
 from lore.store.columns import RECORDS, Parameters, Row, Rows
 from lore.store.index.codes import code_of
 from lore.store.records import Bookmark, Record, key_of
