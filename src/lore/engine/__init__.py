@@ -4,11 +4,12 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 from lore.admit import admit
 from lore.config import ConsolidationSettings
 from lore.engine.background import Background
+from lore.engine.brief import brief
 from lore.engine.consolidate.backlog import retry, staged
 from lore.engine.context import Context
 from lore.engine.duplicates import Repetitions, Thresholds, find_repetitions
@@ -20,7 +21,7 @@ from lore.engine.graph_report import GraphReport, graph_report
 from lore.engine.graph_search import EntityHit, EntityQuery, search_entities
 from lore.engine.import_graph import ImportedGraph, import_graph
 from lore.engine.importing import import_file
-from lore.engine.in_progress import Asker, without_own_turns
+from lore.engine.in_progress import without_own_turns
 from lore.engine.ingest import Ingested, ingest
 from lore.engine.link import link, unlink
 from lore.engine.nodes import Bond, Nodes, Which, addressed, matching_nodes, open_nodes, relations_of
@@ -31,6 +32,7 @@ from lore.engine.reflect import Reflected, Reflection, reflect, sessions
 from lore.engine.reflections import ReflectionHit, ReflectionQuery, reflections
 from lore.engine.relate import Ending, Related, Relation, end_relation, relate, unrelate
 from lore.engine.remember import remember
+from lore.engine.remind import remind
 from lore.engine.retract import retract
 from lore.engine.revise import revise, supersede
 from lore.engine.search import search
@@ -38,6 +40,7 @@ from lore.engine.split import Analysis, Part, Splitting, analyse, split
 from lore.engine.status import status
 from lore.engine.suggest import Candidate, Reviewed, Suggestions, recommend, review, suggestions
 from lore.health import Finding, Staged, Status
+from lore.injection import Brief, Reminder
 from lore.llm.base import LanguageModel
 from lore.model import (
     SHARED,
@@ -64,14 +67,14 @@ from lore.transcripts.import_formats import Format
 from lore.transcripts.project import repository_of
 from lore.transcripts.sources import Source
 
+T = TypeVar("T")
 EVERYTHING = Filter()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Lore:
-    """The parts, wired for one namespace. project: the repository where the caller works; new memories belong
-    to it. conversation: the caller's own, by its client's id. connected_at: the time when the calling agent
-    connected; None for a person."""
+    """The parts, wired for one namespace. project: where the caller works; new memories belong to it.
+    conversation: the caller's own, by its client's id. connected_at: the time, if it is an agent."""
 
     store: Store
     embeddings: Embeddings
@@ -88,12 +91,21 @@ class Lore:
     model: LanguageModel | None = field(default=None, repr=False)
 
     # --- finding memories
-    def search(self, query: Query) -> Answer:
-        """Find memories by meaning and words."""
-        asker = Asker(self.conversation, self.connected_at, self.actor, self.project)
-        query, own = without_own_turns(query, asker, self._reader)
-        answer = search(query, self._context("search"), embeddings=self.embeddings, policies=self.policies)
+    def search(self, query: Query | str) -> Answer:
+        """Find memories by meaning and words; a text stands for a query with the defaults."""
+        query = Query(text=query) if isinstance(query, str) else query
+        query, own = without_own_turns(query, context := self._context("search"))
+        answer = search(query, context, embeddings=self.embeddings, policies=self.policies)
         return replace(answer, in_progress=own)
+
+    def brief(self, budget_tokens: int = 1500, project: str | None = None) -> Brief:
+        """What an agent should know at the start of a conversation in a project; counts as no use."""
+        here = self if project is None else replace(self, project=project)
+        return brief(budget_tokens, here._context("brief"))
+
+    def remind(self, prompt: str, shown: Sequence[str] = ()) -> Reminder:
+        """A few memories that clearly help with a prompt, or none. shown: ids of those the agent has seen."""
+        return remind(prompt, shown, self._context("remind"), embeddings=self.embeddings)
 
     def recall(self, where: Filter, limit: int = 10, choose: Order = "newest",
                show: Order | None = None) -> Answer:  # fmt: skip
@@ -159,21 +171,18 @@ class Lore:
         return find_duplicate(draft, self._reader, self.embeddings, tuning=self.tuning)
 
     # --- changing memories
-    def remember(self, draft: Draft) -> Memory:
-        """Keep one memory."""
-        return self.remember_all([draft])[0].memory
+    def remember(self, draft: Draft | str) -> Memory:
+        """Keep one memory; a text stands for a draft with the defaults."""
+        return self.remember_all([Draft(content=draft) if isinstance(draft, str) else draft])[0].memory
 
     def remember_all(self, drafts: Sequence[Draft]) -> list[Remembered]:
         """Keep all of them or none; each result says where its memory was placed."""
         results = remember(drafts, self._context("remember"), embeddings=self.embeddings)
-        self.background.wake(embed_now=any(draft.embed_now for draft in drafts))
-        return results
+        return self._saved(results, embed_now=any(draft.embed_now for draft in drafts))
 
     def revise(self, revision: Revision, reason: str = "") -> Memory:
         """Change a memory; the earlier text stays in its history."""
-        memory = revise(revision, self._context("revise", reason))
-        self.background.wake()
-        return memory
+        return self._saved(revise(revision, self._context("revise", reason)), embed_now=False)
 
     def supersede(self, old: str, new: str, reason: str = "") -> Memory:
         """Replace an older memory by a newer one; from then on only a search of the history finds it."""
@@ -193,11 +202,8 @@ class Lore:
 
     def reflect(self, reflection: Reflection) -> Reflected:
         """Keep the summary of a session, once, and its lessons as notes of their own."""
-        reflection = replace(reflection, project=reflection.project or self.project)
         context = self._context("reflect")
-        reflected = reflect(reflection, context, embeddings=self.embeddings, tuning=self.tuning)
-        self.background.wake(embed_now=True)
-        return reflected
+        return self._saved(reflect(reflection, context, embeddings=self.embeddings, tuning=self.tuning))
 
     def link(self, ties: Sequence[Tie], reason: str = "") -> list[Link]:
         """Link memories."""
@@ -257,22 +263,16 @@ class Lore:
     def introduce(self, subjects: Sequence[Subject], merge: bool = True) -> list[EntityView]:
         """Create entities; existing ones gain the new observations, or stay as they are without `merge`."""
         context = self._context("introduce")
-        views = introduce(admit(list(subjects)), context, merge=merge, embeddings=self.embeddings)
-        self.background.wake(embed_now=True)
-        return views
+        return self._saved(introduce(admit(list(subjects)), context, merge=merge, embeddings=self.embeddings))
 
     def observe(self, subjects: Sequence[Subject], judge: bool = True) -> list[EntityView]:
         """Add observations to entities that exist; those that repeat an older one are flagged."""
         context = self._context("observe")
-        views = observe(admit(list(subjects)), context, judge=judge, embeddings=self.embeddings)
-        self.background.wake(embed_now=True)
-        return views
+        return self._saved(observe(admit(list(subjects)), context, judge=judge, embeddings=self.embeddings))
 
     def retract(self, subjects: Sequence[Subject], strict: bool = False) -> dict[str, EntityView]:
         """Hide observations by their exact text."""
-        views = retract(subjects, self._context("retract"), strict=strict)
-        self.background.wake(embed_now=True)
-        return views
+        return self._saved(retract(subjects, self._context("retract"), strict=strict))
 
     def relate(self, relations: Sequence[Relation], inverses: Mapping[str, str] = ENGLISH.inverses,
                imply: bool = False) -> list[Related]:  # fmt: skip
@@ -294,9 +294,7 @@ class Lore:
     def split(self, name: str, parts: Sequence[Part], parent: str | None = None,
               vocabulary: GraphVocabulary = ENGLISH) -> Splitting:  # fmt: skip
         """Move observations of an entity into new ones."""
-        splitting = split(name, admit(list(parts)), parent, self._context("split"), vocabulary)
-        self.background.wake(embed_now=True)
-        return splitting
+        return self._saved(split(name, admit(list(parts)), parent, self._context("split"), vocabulary))
 
     def find_repetitions(self, name: str, thresholds: Thresholds) -> Repetitions:
         """Observations of an entity that repeat each other."""
@@ -310,22 +308,19 @@ class Lore:
                      vocabulary: GraphVocabulary = ENGLISH) -> ImportedGraph:  # fmt: skip
         """Import another memory server's file. faithful: keep relations without ends, add no inverses."""
         imported = import_graph(path, faithful, self._context("import_graph"), vocabulary)
-        self.background.wake()
-        return imported
+        return self._saved(imported, embed_now=False)
 
     # --- conversations
     def ingest(self, path: Path, source: Source, ignored: Callable[[str], bool] = lambda folder: False,
                again: bool = False) -> Iterator[Ingested]:  # fmt: skip
         """Read on in a client's transcript, or all of it again; yields the result of each part kept."""
-        for part in ingest(path, source, self._context("ingest"), ignored=ignored, again=again):
-            self.background.wake()
-            yield part
+        parts = ingest(path, source, self._context("ingest"), ignored=ignored, again=again)
+        return (self._saved(part, embed_now=False) for part in parts)
 
     def import_file(self, path: Path, format: Format | None = None, session: str = "") -> Iterator[Ingested]:
         """Import a file of conversations; yields the result of each part. A second import adds nothing."""
-        for part in import_file(path, self._context("import"), format=format, session=session):
-            self.background.wake()
-            yield part
+        parts = import_file(path, self._context("import"), format=format, session=session)
+        return (self._saved(part, embed_now=False) for part in parts)
 
     def staged(self) -> list[Staged]:
         """Conversations with turns that are not digested yet, oldest first."""
@@ -337,8 +332,7 @@ class Lore:
 
     def retry(self, sessions: Sequence[str]) -> list[str]:
         """Clear the failures of these sessions, so that they are digested again; returns those with any."""
-        with self._context("retry").transaction() as writer:
-            return retry(sessions, writer)
+        return retry(sessions, self._context("retry"))
 
     # --- maintenance
     def status(self) -> Status:
@@ -351,8 +345,7 @@ class Lore:
 
     def rebuild(self) -> None:
         """Rebuild derived state: text indexes, depths, counters; damaged vectors are embedded again."""
-        self.store.check(repair=True)
-        self.background.wake()
+        self._saved(self.store.check(repair=True), embed_now=False)
 
     def backup(self, target: Path) -> None:
         """Write a complete copy of the store while others go on writing."""
@@ -393,7 +386,15 @@ class Lore:
     def _reader(self) -> Reader:
         return self.store.reader(self.namespace)
 
+    def _saved(self, result: T, embed_now: bool = True) -> T:
+        """The result of a change, after waking the background, which embeds what is new."""
+        self.background.wake(embed_now=embed_now)
+        return result
+
     def _context(self, verb: str, reason: str = "") -> Context:
         reason = check_storable(reason, "reason", REASON_LIMIT_BYTES)
         cause, now = Cause(verb=verb, surface=self.surface, actor=self.actor, reason=reason), self.clock()
-        return Context(store=self.store, namespace=self.namespace, cause=cause, now=now, project=self.project)
+        return Context(
+            store=self.store, namespace=self.namespace, cause=cause, now=now, project=self.project,
+            session=self.conversation, connected_at=self.connected_at,
+        )  # fmt: skip

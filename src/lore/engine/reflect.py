@@ -38,7 +38,7 @@ class Lesson:
 class Reflection:
     """The account of one session, and the lessons that become notes of their own.
 
-    project: the repository of the session.
+    project: the repository of the session; empty for that of the call.
     """
 
     session: str
@@ -72,7 +72,7 @@ class Reflected:
 def reflect(reflection: Reflection, context: Context, *, embeddings: Embeddings, tuning: Tuning) -> Reflected:
     """Store the reflection of a session once: a second call changes nothing and returns the first one."""
     _check(reflection)
-    reflection = admit(reflection)
+    reflection = admit(replace(reflection, project=reflection.project or context.project))
     if earlier := _earlier(reflection.session, context.reader):
         return Reflected(memory=earlier, again=True)
     account = _account_of(reflection, context)

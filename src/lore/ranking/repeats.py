@@ -130,6 +130,13 @@ def asks_again(question: str, text: str) -> bool:
     return len(ours & theirs) >= SAME_QUESTION * len(ours | theirs)
 
 
+def says(text: str, statement: str) -> bool:
+    """Whether a text says all that a statement says, in the same words. A statement has LEAST_WORDS words."""
+    turn, memory = Statement(id="text", text=text), Statement(id="statement", text=statement)
+    vocabulary = {one.id: frozenset(tokens(one.text[:LONGEST_TURN])) - STOP_WORDS for one in (turn, memory)}
+    return _says(turn, memory, vocabulary)
+
+
 def _says(turn: Statement, memory: Statement, vocabulary: Mapping[str, frozenset[str]]) -> bool:
     """Whether a turn says all that a memory says: it came from the turn, or stands in it."""
     if turn.id in memory.turns:

@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
+from lore.engine.context import Context
 from lore.health import Staged
 from lore.model import LORE_CALL, SESSION, TURN, Filter
-from lore.store import Reader, Writer
+from lore.store import Reader
 from lore.store.records import ConsolidationRun, DigestProgress
 from lore.store.values import ids_of
 
@@ -52,10 +53,11 @@ def recent_turns(now: float, seconds: float) -> Filter:
     return replace(TURNS, created_after=now - seconds, created_before=now + SKEW_SECONDS)
 
 
-def retry(sessions: Sequence[str], writer: Writer) -> list[str]:
+def retry(sessions: Sequence[str], context: Context) -> list[str]:
     """Clear the failure state of these sessions; returns the ids that had one."""
-    failed = [one for id in sessions for one in writer.records(DigestProgress, session=id) if one.error]
-    writer.put_records([replace(one, attempts=0, retry_at=0.0, error="") for one in failed])
+    with context.transaction() as writer:
+        failed = [one for id in sessions for one in writer.records(DigestProgress, session=id) if one.error]
+        writer.put_records([replace(one, attempts=0, retry_at=0.0, error="") for one in failed])
     return [one.session for one in failed]
 
 
