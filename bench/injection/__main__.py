@@ -5,7 +5,8 @@ python -m bench.injection DATASET_DIR [--limit N] [--night] [--store DIR] [--mem
 Questions of a data set (see `bench.retrieval`) are taken as prompts: how often is evidence of the answer, or
 a memory distilled from it, in the brief, in what `remind` shows for the question, and among the first five
 hits of a search; and how many tokens that costs. `unanswerable`: how often `remind` shows something for a
-question that nothing in the store answers. --night consolidates a copy of each store first, without a language model.
+question that nothing in the store answers. --night consolidates a copy of each store first, without a
+language model.
 
 Then come the labelled prompts of `prompts.jsonl` over the made-up store of `memories.jsonl`. Thresholds were
 chosen with their tuning half and with LoCoMo; the held-out half is the check. The last lines are the times of

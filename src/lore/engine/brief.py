@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 
 from lore.engine.context import Context
-from lore.engine.handout import Distinct, cost_of, harmless, line_of
+from lore.engine.handout import OBSERVATION, Distinct, cost_of, harmless, line_of
 from lore.engine.in_progress import own_sessions
 from lore.errors import Invalid
 from lore.injection import Brief
@@ -27,7 +27,7 @@ SESSIONS = 5
 """The last conversations among which the last one of another asker is looked for."""
 DIGESTED = 20
 """Memories of the last conversation that are read."""
-ENTITY, OBSERVATION, REFLECTION = "entity", "observation", "reflection"
+ENTITY, REFLECTION = "entity", "reflection"
 CLOSED = frozenset(
     "done closed complete completed cancelled canceled resolved finished obsolete dropped".split()
 )

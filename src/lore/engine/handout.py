@@ -18,6 +18,8 @@ WIDTH = 200
 COMPARED_FROM = 0.4
 """Share of words that two texts must have in common before they are compared."""
 COMPARED_CHARACTERS = 2_000
+OBSERVATION = "observation"
+"""The kind of a statement about an entity, which often does not name it."""
 
 
 def harmless(memory: Memory) -> bool:
