@@ -43,14 +43,16 @@ def prompts() -> list[Prompt]:
 def store(folder: Path, model: str) -> tuple[Lore, dict[str, str]]:
     """A Lore with the made-up memories and turns, embedded; id of a memory -> its label."""
     lore = wire(Config(data_dir=folder, embedding_model=model))
-    labels: dict[str, str] = {}
-    for line in (HERE / "memories.jsonl").read_text(encoding="utf-8").splitlines():
-        row = json.loads(line)
-        spoken = {"kind": "turn", "type": row["role"], "session": SESSION} if "role" in row else {}
-        draft = Draft(content=row["text"], **(spoken or {"type": row["type"]}))
-        labels[lore.remember(draft).id] = row["id"]
+    rows = [json.loads(line) for line in (HERE / "memories.jsonl").read_text(encoding="utf-8").splitlines()]
+    stored = lore.remember_all([_draft(row) for row in rows])
     lore.embed_pending()
-    return lore, labels
+    return lore, {one.memory.id: row["id"] for one, row in zip(stored, rows, strict=True)}
+
+
+def _draft(row: dict[str, str]) -> Draft:
+    if "role" in row:
+        return Draft(content=row["text"], kind="turn", type=row["role"], session=SESSION)
+    return Draft(content=row["text"], type=row["type"])
 
 
 def ask(asked: Sequence[Prompt], lore: Lore, labels: dict[str, str]) -> list[Outcome]:

@@ -85,9 +85,8 @@ def test_own_memories_come_before_global_ones_and_other_projects_never_come(lore
 @pytest.mark.parametrize("letter", ["w", "水"], ids=["latin", "wide"])
 @pytest.mark.parametrize("budget", [300, 1_500, 100_000])
 def test_a_brief_keeps_its_budget_and_the_limit_of_hooks(lore: Lore, budget: int, letter: str) -> None:
-    for number in range(100):
-        words = " ".join(letter * (3 + (number * at) % 7) for at in range(1, 60))
-        keep(lore, f"Number {number}: {words}", "decision")
+    drafts = [f"Number {number}: {letter * (number % 9 + 1)} " * 30 for number in range(60)]
+    lore.remember_all([Draft(content=text, type="decision") for text in drafts])
     brief = lore.brief(budget)
     assert brief.ids
     assert tokens_in(brief.text) <= brief.tokens <= budget

@@ -8,8 +8,8 @@ from lore.model import ID_TAIL, Memory
 from lore.quarantine import suspicious
 from lore.ranking.compare import Relation, compare
 from lore.ranking.relate import shared_words
-from lore.ranking.repeats import says
-from lore.text import STOP_WORDS, folded, preview, tokens, tokens_in
+from lore.ranking.repeats import says, vocabulary_of
+from lore.text import folded, preview, tokens_in
 
 LEAST_TRUST = 0.5
 """Trust that a memory needs: the output of a tool has less."""
@@ -17,7 +17,6 @@ WIDTH = 200
 """Characters of a line, without its id and date."""
 COMPARED_FROM = 0.4
 """Share of words that two texts must have in common before they are compared."""
-COMPARED_CHARACTERS = 2_000
 OBSERVATION = "observation"
 """The kind of a statement about an entity, which often does not name it."""
 
@@ -48,14 +47,14 @@ class Distinct:
     @classmethod
     def of(cls, memories: Iterable[Memory]) -> "Distinct":
         """Start with these, whether they repeat each other or not."""
-        return cls({memory.id: (memory, _words(memory.content)) for memory in memories})
+        return cls({memory.id: (memory, vocabulary_of(memory.content)) for memory in memories})
 
     def add(self, memory: Memory) -> bool:
         """Add a memory unless one that is there says the same or something newer.
 
         An older value, if the new memory certainly updates it, leaves.
         """
-        ours = _words(memory.content)
+        ours = vocabulary_of(memory.content)
         alike = [
             (other, _relation(other, memory))
             for other, theirs in self.memories.values()
@@ -70,10 +69,6 @@ class Distinct:
             del self.memories[other.id]
         self.memories[memory.id] = memory, ours
         return True
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(tokens(text[:COMPARED_CHARACTERS])) - STOP_WORDS
 
 
 def _relation(one: Memory, other: Memory) -> Relation:

@@ -34,18 +34,24 @@ def remind(prompt: str, shown: Sequence[str], context: Context, *, embeddings: E
     query, _ = without_own_turns(query, context)
     answer = search(query, context, embeddings=embeddings.hasty())
 
-    lines = [HEAD]
-    ids: list[str] = []
     distinct = Distinct.of(context.reader.get(shown).values())
+    chosen: dict[str, str] = {}
     for hit in _helpful(answer.hits):
         line = line_of(hit.memory, _text(hit, text))
-        if len(ids) == MOST_LINES or sum(map(cost_of, [*lines, line])) > MOST_TOKENS:
-            break
-        if harmless(hit.memory) and distinct.add(hit.memory):
-            lines.append(line)
-            ids.append(hit.memory.id)
-    count_use(ids, context)
-    return Reminder(lines=tuple(lines), ids=tuple(ids)) if ids else Reminder()
+        spent = sum(map(cost_of, (HEAD, *chosen.values(), line)))
+        if (
+            len(chosen) < MOST_LINES
+            and spent <= MOST_TOKENS
+            and harmless(hit.memory)
+            and distinct.add(hit.memory)
+        ):
+            chosen = {id: one for id, one in chosen.items() if id in distinct.memories} | {
+                hit.memory.id: line
+            }
+    if not chosen:
+        return Reminder()
+    count_use(list(chosen), context)
+    return Reminder(lines=(HEAD, *chosen.values()), ids=tuple(chosen))
 
 
 def _helpful(hits: Iterable[Hit]) -> list[Hit]:
