@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import lru_cache
 
 from lore.model import ID_TAIL, Memory
 from lore.quarantine import suspicious
@@ -17,6 +18,8 @@ WIDTH = 200
 """Characters of a line, without its id and date."""
 COMPARED_FROM = 0.4
 """Share of words that two texts must have in common before they are compared."""
+CACHED = 256
+"""Lines whose cost is cached: it is added up again with each further line."""
 OBSERVATION = "observation"
 """The kind of a statement about an entity, which often does not name it."""
 
@@ -33,6 +36,7 @@ def line_of(memory: Memory, text: str) -> str:
     return f"- {preview(text, WIDTH)} [{memory.id[-ID_TAIL:]} {date}]"
 
 
+@lru_cache(maxsize=CACHED)
 def cost_of(line: str) -> int:
     """Tokens of a line and its end; never less than its share of a longer text costs."""
     return tokens_in(line) + 1
