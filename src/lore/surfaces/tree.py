@@ -224,9 +224,9 @@ def store_fragment(lore: Lore, draft: Draft) -> Reply:
 
 @contextmanager
 def known_fragment(id: str, name: str = "fragment ID") -> Iterator[None]:
-    """Report an invalid or unknown id in this dialect's words."""
+    """Report an invalid or unknown id in this dialect's words; the end of an id may stand for it."""
     try:
-        UUID(id)
+        UUID(id.rjust(32, "0") if len(id) == ID_TAIL else id)
     except ValueError:
         raise Invalid(f"Invalid {name}: {preview(id, 80)}") from None
     try:
