@@ -38,7 +38,7 @@ SMALL_FILE_SLOC = 40
 MOST_PARAMETERS = 5
 VAGUE_NAMES = frozenset({"told", "known", "said", "asked"})
 CONTRACT = "store"
-MENU = {"engine": "Lore", "engine.file_verbs": "FileVerbs"}
+MENU = {"engine": "Lore", "engine.graph_verbs": "GraphVerbs", "engine.file_verbs": "FileVerbs"}
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _NO_CODE = frozenset({tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT})

@@ -95,9 +95,9 @@ def measure(path: Path, size: int, queries: int, model: str) -> dict[str, Any]:
     return row | _cold(path, model)
 
 
-def fill(lore: Lore, corpus: Corpus, size: int, model: str = MODEL) -> list[str]:
-    """Memories through the public verb, vectors shaped like the real model's."""
-    real = open_embedder(model).embed([corpus.text() for _ in range(min(size, MODEL_TEXTS))])
+def fill(lore: Lore, corpus: Corpus, size: int, model: str = MODEL, samples: int = MODEL_TEXTS) -> list[str]:
+    """Memories through the public verb, vectors shaped like `samples` real ones."""
+    real = open_embedder(model).embed([corpus.text() for _ in range(min(size, samples))])
     texts = [corpus.text() for _ in range(size)]
     vectors = like(real, size)
     for start in range(0, size, BATCH):

@@ -60,6 +60,14 @@ def test_speed_times_a_small_store(tmp_path: Path) -> None:
     assert row["search"]["p50"] > 0
 
 
+def test_injection_judges_its_prompts_and_times_the_verbs(tmp_path: Path) -> None:
+    report = tmp_path / "injection.json"
+    run("bench.injection", "--model", "hash", "--memories", "20", "--calls", "2", "--json", str(report))
+    figures = json.loads(report.read_text())
+    assert figures["prompts"]["held-out"]["recall"] > 0.3
+    assert set(figures["times"]) == {"brief", "remind", "remind, nothing to do", "search"}
+
+
 def test_house_counts_code_imports_and_names_of_a_package(tmp_path: Path) -> None:
     package, report = tmp_path / "lore", tmp_path / "house.json"
     for name, text in {

@@ -24,6 +24,7 @@ ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
 CLIENTS = ROOT / "docs" / "clients.md"
 OPERATIONS = ROOT / "docs" / "operations.md"
+AGENT_LOOP = ROOT / "docs" / "agent-loop.md"
 SECONDS = 180
 SET_UP = ["make run", "make test", INSTALLERS["uv"]]
 """The first block, which is not run as it stands: `make test` runs this test, tests/doors/test_sample.py has
@@ -40,6 +41,7 @@ SAYS = {  # command -> a part of what it prints
     "lore setup": "",
     "lore install claude-code": "Claude Code",
     "lore roots": "Ines leads the payments team",
+    "lore brief": "Deploys happen on Mondays",
     "lore ingest": "Read 0 transcripts",
     "lore sessions": "No conversation was read yet",
     "lore backup": "Copied",
@@ -126,6 +128,14 @@ def test_everything_in_the_readme_works_from_an_empty_home(home: Home) -> None:
     settings = Block("json", json.dumps({"mcpServers": json.loads(home.read(".claude.json"))["mcpServers"]}))
     assert {"search", "store"} <= tools_of(home, server_of(settings))
     assert str(ROOT) not in succeeded(home.run("python -c 'import lore; print(lore.__file__)'"))
+
+
+def test_the_agent_of_the_page_answers_from_its_memory(tmp_path: Path) -> None:
+    [code] = [block.text for block in blocks(AGENT_LOOP) if block.language == "python"]
+    env = {**os.environ, "LORE_EMBEDDING_MODEL": "hash", "LORE_DATA_DIR": str(tmp_path)}
+    call = [sys.executable, "-c", code]
+    done = subprocess.run(call, env=env, cwd=tmp_path, capture_output=True, text=True, timeout=SECONDS)
+    assert succeeded(done) == "['I do not know.']\n['In Porto.']\n"
 
 
 def test_the_readme_has_every_command_that_its_test_knows() -> None:

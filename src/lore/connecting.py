@@ -28,8 +28,8 @@ logger = logging.getLogger(__name__)
 def connect(path: str | Path | None = None, *, namespace: str | None = None) -> Lore:
     """Open a Lore: the one of the settings, or the file at `path`. Close it when done.
 
-    >>> lore = connect("/tmp/notes.db")
-    >>> lore.remember(Draft(content="The deploy key lives in the vault."))
+    >>> brain = connect("/tmp/notes.db")
+    >>> brain.remember("The deploy key lives in the vault.")
     """
     config = load(db_path=path, namespace=namespace)
     for warning in config.warnings:

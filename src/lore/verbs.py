@@ -43,6 +43,8 @@ VERBS: dict[str, Verb] = {
     "verify": Verb("read", remote=False),
     "cite": Verb("write"),
     "pitfalls": Verb("read"),
+    "brief": Verb("read"),
+    "remind": Verb("read"),
     # --- changing memories
     "remember": Verb("write", repeatable=False),
     "remember_all": Verb("write", repeatable=False),

@@ -32,6 +32,19 @@ def tree(lore: Lore) -> dict[str, str]:
     return {"tea": tea.id, "green": green.id, "sencha": sencha.id, "water": water.id}
 
 
+# --- brief
+def test_brief_prints_what_an_agent_would_get_of_a_project(run: Command) -> None:
+    assert run("brief").stdout == ""
+    run("remember", "We keep Postgres for the walrus.", "--type", "decision")
+    shown = run("brief").stdout
+    document = run.document("brief", "--budget", "200")
+    assert shown == document["text"] + "\n"
+    assert "## Decisions in force\n- We keep Postgres for the walrus. [" in shown
+    assert document["tokens"] <= 200
+    assert run.document("brief", "--budget", "10")["lines"] == []
+    assert "unknown project 'tug'" in run("brief", "--project", "tug", code=1).stderr
+
+
 # --- search
 def test_a_hit_shows_rank_score_id_local_time_way_and_passage(run: Command, tree: dict[str, str]) -> None:
     head, way, passage, *_ = run("search", "how", "hot", "for", "sencha").stdout.splitlines()

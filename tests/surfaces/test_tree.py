@@ -191,6 +191,15 @@ def test_full_contents_count_as_a_use(lore: Lore) -> None:
 
 
 # --- read
+def test_a_memory_is_read_by_the_end_of_its_id_that_a_brief_shows(lore: Lore) -> None:
+    one, two = stored(lore, "tea"), stored(lore, "coffee")
+    assert call(lore, "read", id=one[-8:]).data["id"] == one
+    fragments = call(lore, "read", ids=[two[-8:], one]).data["fragments"]
+    assert [fragment["content"] for fragment in fragments] == ["coffee", "tea"]
+    with pytest.raises(Invalid):
+        call(lore, "read", id=one[-7:])
+
+
 def test_several_ids_are_read_at_once_and_a_bad_one_does_not_spoil_the_others(lore: Lore) -> None:
     one, two = stored(lore, "one", depth=0), stored(lore, "two", depth=0)
     fragments = call(lore, "read", ids=[two, "nonsense", UNKNOWN, one]).data["fragments"]

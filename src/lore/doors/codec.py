@@ -1,4 +1,4 @@
-"""codec: encodes values as JSON and decodes them. Only the nouns of `model`, `health` and `actions` can be
+"""codec: encodes values as JSON and decodes them. Only the nouns of Lore (`model`, `health` …) can be
 decoded.
 
 Values of JSON types stay as they are. All others are objects whose type is under the key TAG: a noun with its
@@ -14,7 +14,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from lore import actions, health, model
+from lore import actions, health, injection, model
 from lore.errors import Invalid
 
 TAG = ""
@@ -24,7 +24,7 @@ LARGEST = 1 << 63
 
 NOUNS: dict[str, type] = {
     name: noun
-    for name, noun in (vars(model) | vars(health) | vars(actions)).items()
+    for name, noun in (vars(model) | vars(health) | vars(actions) | vars(injection)).items()
     if isinstance(noun, type) and is_dataclass(noun)
 }
 CONSTRUCTORS: dict[str, tuple[type, Callable[[Any], object]]] = {

@@ -1,85 +1,76 @@
 """The menu: what Lore can do. Each verb is a function of its value and a `Context`."""
 
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Literal
 
-from lore.admit import admit
-from lore.config import ConsolidationSettings
-from lore.engine.background import Background
+from lore.engine.brief import brief
 from lore.engine.consolidate.backlog import retry, staged
-from lore.engine.context import Context
-from lore.engine.duplicates import Repetitions, Thresholds, find_repetitions
 from lore.engine.edit_file import Edit, Edited, edit_file, move_files
-from lore.engine.embeddings import Embeddings, embed_pending, release, try_embed_batch
-from lore.engine.entity_view import ENGLISH, EntityView, GraphVocabulary, Subject, past_of
+from lore.engine.embeddings import embed_pending, release, try_embed_batch
 from lore.engine.file_verbs import FileVerbs
 from lore.engine.find_duplicate import DuplicateCheck, Match, TextOrVector, find_duplicate, similar
 from lore.engine.forget import forget, restore
-from lore.engine.graph_report import Analysis, GraphReport, analyse, graph_report
-from lore.engine.graph_search import EntityHit, EntityQuery, search_entities
-from lore.engine.import_graph import ImportedGraph, import_graph
+from lore.engine.graph_verbs import GraphVerbs
+from lore.engine.in_progress import without_own_turns
 from lore.engine.ingest import Ingested, import_file, ingest
 from lore.engine.link import link, unlink
-from lore.engine.nodes import Bond, Nodes, Which, addressed, matching_nodes, open_nodes, relations_of
-from lore.engine.observe import introduce, observe, retract
 from lore.engine.rate import Rated, Rating, rate
-from lore.engine.read import by_alias, explore, ids_like, read, read_many, recall, root_of, roots, successors
+from lore.engine.read import explore, ids_like, read, read_many, recall, root_of, roots, successors
 from lore.engine.reflect import Reflected, Reflection, reflect, sessions
-from lore.engine.reflections import ReflectionHit, ReflectionQuery, reflections
-from lore.engine.relate import Ending, Related, Relation, end_relation, relate, unrelate
 from lore.engine.remember import remember
+from lore.engine.remind import remind
 from lore.engine.revise import revise, supersede
-from lore.engine.search import Asker, search, without_own_turns
-from lore.engine.split import Part, Splitting, split
+from lore.engine.search import search
 from lore.engine.status import status
 from lore.engine.suggest import Candidate, Reviewed, Suggestions, recommend, review, suggestions
 from lore.health import Finding, Staged, Status
-from lore.llm.base import LanguageModel
-from lore.ranking.policy import POLICIES, Policy
-from lore.store import Reader, Store, back_up
+from lore.injection import Brief, Reminder
+from lore.model import (
+    Answer,
+    Branch,
+    Draft,
+    Entry,
+    Filter,
+    Link,
+    Memory,
+    Order,
+    Query,
+    Reading,
+    Remembered,
+    Revision,
+    Successor,
+    Tie,
+)
+from lore.store import back_up
 from lore.store.values import COUNT, EVERY, JournalFilter, Page
-from lore.text import NAMESPACE_LIMIT_BYTES, REASON_LIMIT_BYTES, check_storable, require_text
+from lore.text import NAMESPACE_LIMIT_BYTES, require_text
 from lore.transcripts.import_formats import Format
 from lore.transcripts.turns import Source
-from lore.transcripts.working_tree import WorkingTree, working_tree
-
-from lore.model import SHARED, Answer, Branch, Cause, Draft, Entry, Filter, Link, Memory  # isort: skip
-from lore.model import Order, Query, Reading, Remembered, Revision, Successor, Tie  # isort: skip
+from lore.transcripts.working_tree import working_tree
 
 EVERYTHING = Filter()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Lore(FileVerbs):
-    """The parts, wired for one namespace. project, tree: the repository where the caller works and its files;
-    new memories belong to it. conversation: the caller's own, by its client's id. connected_at: the time when
-    the calling agent connected; None for a person."""
-
-    store: Store
-    embeddings: Embeddings
-    namespace: str = SHARED
-    surface: str = ""
-    actor: str = ""
-    project: str = ""
-    tree: WorkingTree | None = None
-    conversation: str = ""
-    connected_at: float | None = None
-    clock: Callable[[], float] = time.time
-    tuning: ConsolidationSettings = field(default_factory=ConsolidationSettings, repr=False)
-    policies: Mapping[str, Policy] = field(default_factory=lambda: POLICIES, repr=False)
-    background: Background = field(repr=False)
-    model: LanguageModel | None = field(default=None, repr=False)
+class Lore(GraphVerbs, FileVerbs):
+    """Everything that Lore can do, for one caller."""
 
     # --- finding memories
-    def search(self, query: Query) -> Answer:
-        """Find memories by meaning and words."""
-        asker = Asker(self.conversation, self.connected_at, self.actor, self.project)
-        query, own = without_own_turns(query, asker, self._reader)
-        answer = search(query, self._context("search"), embeddings=self.embeddings, policies=self.policies)
+    def search(self, query: Query | str) -> Answer:
+        """Find memories by meaning and words; a text stands for a query with the defaults."""
+        query = Query(text=query) if isinstance(query, str) else query
+        query, own = without_own_turns(query, context := self._context("search"))
+        answer = search(query, context, embeddings=self.embeddings, policies=self.policies)
         return replace(answer, in_progress=own)
+
+    def brief(self, budget_tokens: int = 1500, project: str | None = None) -> Brief:
+        """What an agent should know at the start of a conversation in a project; counts as no use."""
+        here = self if project is None else replace(self, project=project)
+        return brief(budget_tokens, here._context("brief"))
+
+    def remind(self, prompt: str, shown: Sequence[str] = ()) -> Reminder:
+        """A few memories that clearly help with a prompt, or none. shown: ids of those the agent has seen."""
+        return remind(prompt, shown, self._context("remind"), embeddings=self.embeddings)
 
     def recall(self, where: Filter, limit: int = 10, choose: Order = "newest",
                show: Order | None = None) -> Answer:  # fmt: skip
@@ -148,21 +139,18 @@ class Lore(FileVerbs):
         return find_duplicate(draft, self._reader, self.embeddings, tuning=self.tuning)
 
     # --- changing memories
-    def remember(self, draft: Draft) -> Memory:
-        """Keep one memory."""
-        return self.remember_all([draft])[0].memory
+    def remember(self, draft: Draft | str) -> Memory:
+        """Keep one memory; a text stands for a draft with the defaults."""
+        return self.remember_all([Draft(content=draft) if isinstance(draft, str) else draft])[0].memory
 
     def remember_all(self, drafts: Sequence[Draft]) -> list[Remembered]:
         """Keep all of them or none; each result says where its memory was placed."""
         results = remember(drafts, self._context("remember"), embeddings=self.embeddings)
-        self.background.wake(embed_now=any(draft.embed_now for draft in drafts))
-        return results
+        return self._saved(results, embed_now=any(draft.embed_now for draft in drafts))
 
     def revise(self, revision: Revision, reason: str = "") -> Memory:
         """Change a memory; the earlier text stays in its history."""
-        memory = revise(revision, self._context("revise", reason))
-        self.background.wake()
-        return memory
+        return self._saved(revise(revision, self._context("revise", reason)), embed_now=False)
 
     def edit_file(self, path: str, edit: Edit) -> Edited:
         """Keep the text that `edit` makes of a memory file's text, or of None for a new file."""
@@ -195,9 +183,7 @@ class Lore(FileVerbs):
     def reflect(self, reflection: Reflection) -> Reflected:
         """Keep the summary of a session, once, and its lessons as notes of their own."""
         context = self._context("reflect")
-        reflected = reflect(reflection, context, embeddings=self.embeddings, tuning=self.tuning)
-        self.background.wake(embed_now=True)
-        return reflected
+        return self._saved(reflect(reflection, context, embeddings=self.embeddings, tuning=self.tuning))
 
     def link(self, ties: Sequence[Tie], reason: str = "") -> list[Link]:
         """Link memories."""
@@ -219,113 +205,17 @@ class Lore(FileVerbs):
         """Accept or reject suggested links."""
         return review(ids, accepted, self._context("review"))
 
-    # --- entities, observations and relations, by name
-    def entities(self, names: Sequence[str], which: Which = "current") -> dict[str, Memory]:
-        """Entities by exact name, and memories of other dialects by the name that the graph shows."""
-        return addressed(names, reader=self._reader, which=which)
-
-    def observations(self, entity: Memory) -> list[Memory]:
-        """All observations of an entity, superseded ones included."""
-        return past_of(entity, reader=self._reader)
-
-    def relations(self, entity: Memory) -> list[Bond]:
-        """All relations of an entity with the names of their ends, ended relations included."""
-        return relations_of(entity, reader=self._reader)
-
-    def nodes(self, text: str | None = None) -> Nodes:
-        """The nodes with this text in their name, type or observations; None: the whole graph."""
-        return matching_nodes(text, reader=self._reader)
-
-    def open_nodes(self, names: Sequence[str], replaced: bool = False) -> Nodes:
-        """Nodes by name; counts as use. replaced: also those that a newer memory replaced."""
-        return open_nodes(names, self._context("open_nodes"), replaced=replaced)
-
-    def by_alias(self, noun: Literal["memory", "link"], alias: int) -> Memory | Link | None:
-        """The memory or link with this number."""
-        return by_alias(noun, alias, self._reader)
-
-    def search_entities(self, text: str, limit: int = 10,
-                        vocabulary: GraphVocabulary = ENGLISH) -> list[EntityHit]:  # fmt: skip
-        """The best entities for a question, by meaning, words, use, age and company."""
-        query = EntityQuery(text=text, limit=limit, policy=self.policies["graph"], vocabulary=vocabulary)
-        return search_entities(query, self._context("search_entities"), embeddings=self.embeddings)
-
-    def reflections(self, query: ReflectionQuery) -> list[ReflectionHit]:
-        """Reflections for a question, or all about some entities."""
-        return reflections(query, self._context("reflections"), embeddings=self.embeddings)
-
-    def introduce(self, subjects: Sequence[Subject], merge: bool = True) -> list[EntityView]:
-        """Create entities; existing ones gain the new observations, or stay as they are without `merge`."""
-        context = self._context("introduce")
-        views = introduce(admit(list(subjects)), context, merge=merge, embeddings=self.embeddings)
-        self.background.wake(embed_now=True)
-        return views
-
-    def observe(self, subjects: Sequence[Subject], judge: bool = True) -> list[EntityView]:
-        """Add observations to entities that exist; those that repeat an older one are flagged."""
-        context = self._context("observe")
-        views = observe(admit(list(subjects)), context, judge=judge, embeddings=self.embeddings)
-        self.background.wake(embed_now=True)
-        return views
-
-    def retract(self, subjects: Sequence[Subject], strict: bool = False) -> dict[str, EntityView]:
-        """Hide observations by their exact text."""
-        views = retract(subjects, self._context("retract"), strict=strict)
-        self.background.wake(embed_now=True)
-        return views
-
-    def relate(self, relations: Sequence[Relation], inverses: Mapping[str, str] = ENGLISH.inverses,
-               imply: bool = False) -> list[Related]:  # fmt: skip
-        """Keep the relations that are new, and their inverses. imply: create ends that do not exist."""
-        return relate(admit(list(relations)), self._context("relate"), inverses=inverses, imply=imply)
-
-    def unrelate(self, relations: Sequence[Relation], vocabulary: GraphVocabulary = ENGLISH) -> list[Related]:
-        """Delete relations."""
-        return unrelate(relations, self._context("unrelate"), vocabulary)
-
-    def end_relation(self, alias: int, vocabulary: GraphVocabulary = ENGLISH) -> Ending:
-        """End a relation; it stays as history."""
-        return end_relation(alias, self._context("end_relation"), vocabulary)
-
-    def analyse(self, name: str | None = None, vocabulary: GraphVocabulary = ENGLISH) -> list[Analysis]:
-        """The size and topics of an entity; without a name, those of all entities that are too large."""
-        return analyse(name, self._reader, self.embeddings, vocabulary)
-
-    def split(self, name: str, parts: Sequence[Part], parent: str | None = None,
-              vocabulary: GraphVocabulary = ENGLISH) -> Splitting:  # fmt: skip
-        """Move observations of an entity into new ones."""
-        splitting = split(name, admit(list(parts)), parent, self._context("split"), vocabulary)
-        self.background.wake(embed_now=True)
-        return splitting
-
-    def find_repetitions(self, name: str, thresholds: Thresholds) -> Repetitions:
-        """Observations of an entity that repeat each other."""
-        return find_repetitions(name, self._reader, self.embeddings, thresholds=thresholds)
-
-    def graph_report(self, stale_days: float, vocabulary: GraphVocabulary = ENGLISH) -> GraphReport:
-        """Entities that are too large, repetitive or long unused."""
-        return graph_report(stale_days, self._context("graph_report"), self.embeddings, vocabulary)
-
-    def import_graph(self, path: Path, faithful: bool = True,
-                     vocabulary: GraphVocabulary = ENGLISH) -> ImportedGraph:  # fmt: skip
-        """Import another memory server's file. faithful: keep relations without ends, add no inverses."""
-        imported = import_graph(path, faithful, self._context("import_graph"), vocabulary)
-        self.background.wake()
-        return imported
-
     # --- conversations
     def ingest(self, path: Path, source: Source, ignored: Callable[[str], bool] = lambda folder: False,
                again: bool = False) -> Iterator[Ingested]:  # fmt: skip
         """Read on in a client's transcript, or all of it again; yields the result of each part kept."""
-        for part in ingest(path, source, self._context("ingest"), ignored=ignored, again=again):
-            self.background.wake()
-            yield part
+        parts = ingest(path, source, self._context("ingest"), ignored=ignored, again=again)
+        return (self._saved(part, embed_now=False) for part in parts)
 
     def import_file(self, path: Path, format: Format | None = None, session: str = "") -> Iterator[Ingested]:
         """Import a file of conversations; yields the result of each part. A second import adds nothing."""
-        for part in import_file(path, self._context("import"), format=format, session=session):
-            self.background.wake()
-            yield part
+        parts = import_file(path, self._context("import"), format=format, session=session)
+        return (self._saved(part, embed_now=False) for part in parts)
 
     def staged(self) -> list[Staged]:
         """Conversations with turns that are not digested yet, oldest first."""
@@ -350,8 +240,7 @@ class Lore(FileVerbs):
 
     def rebuild(self) -> None:
         """Rebuild derived state: text indexes, depths, counters; damaged vectors are embedded again."""
-        self.store.check(repair=True)
-        self.background.wake()
+        self._saved(self.store.check(repair=True), embed_now=False)
 
     def backup(self, target: Path) -> None:
         """Write a complete copy of the store while others go on writing."""
@@ -387,13 +276,3 @@ class Lore(FileVerbs):
         """Close the store; acknowledged writes are on disk."""
         self.background.close()
         self.store.close()
-
-    @property
-    def _reader(self) -> Reader:
-        return self.store.reader(self.namespace)
-
-    def _context(self, verb: str, reason: str = "") -> Context:
-        reason = check_storable(reason, "reason", REASON_LIMIT_BYTES)
-        cause, now = Cause(verb=verb, surface=self.surface, actor=self.actor, reason=reason), self.clock()
-        return Context(store=self.store, namespace=self.namespace, cause=cause, now=now, project=self.project,
-                       tree=self.tree)  # fmt: skip

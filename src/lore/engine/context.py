@@ -19,7 +19,9 @@ class Context:
     """The circumstances of one call.
 
     cause: actor, surface, verb and reason of the call. now: the time of the call in seconds; a verb never
-    asks a clock. project: the repository where the actor works; empty for none. tree: its files.
+    asks a clock. project: the repository where the actor works; empty for none. tree: its files. session: the
+    actor's own conversation, empty if its client does not name it. connected_at: the time when an agent
+    connected, in seconds; None for a person.
     """
 
     store: Store
@@ -27,6 +29,8 @@ class Context:
     cause: Cause
     now: float
     project: str = ""
+    session: str = ""
+    connected_at: float | None = None
     tenant: str = DEFAULT_TENANT
     tree: WorkingTree | None = None
 

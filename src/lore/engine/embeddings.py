@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -138,7 +138,14 @@ class Embeddings:
 
     def patiently(self) -> "Embeddings":
         """The same embedder for a caller that waits for it."""
-        embeddings = Embeddings(self._embedder, patient=True)
+        return self._with(patient=True)
+
+    def hasty(self) -> "Embeddings":
+        """The same embedder for a caller that never waits: until the model is loaded, it gets no vector."""
+        return self._with(patient=False, patience_seconds=0.0)
+
+    def _with(self, **patience: Any) -> "Embeddings":
+        embeddings = Embeddings(self._embedder, **patience)
         embeddings._last_query = self._last_query
         return embeddings
 

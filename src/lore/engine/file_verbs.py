@@ -4,13 +4,13 @@ from collections.abc import Callable, Sequence
 
 from lore.actions import Action
 from lore.engine.cite import cite
-from lore.engine.context import Context
+from lore.engine.parts import Parts
 from lore.engine.pitfalls import pitfalls
 from lore.engine.verify import States, states_of, verify
 from lore.model import Memory
 
 
-class FileVerbs:
+class FileVerbs(Parts):
     """Verbs that compare memories with the working tree."""
 
     def citations(self, memories: Sequence[Memory]) -> States:
@@ -28,6 +28,3 @@ class FileVerbs:
     def pitfalls(self, action: Action) -> list[Memory]:
         """At most three memories that warn of an action; counts as no use."""
         return pitfalls(action, self._context("pitfalls"))
-
-    def _context(self, verb: str, reason: str = "") -> Context:
-        raise NotImplementedError

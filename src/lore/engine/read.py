@@ -1,7 +1,7 @@
 """read, recall, roots, explore: take memories → add parent, children and links → count the use."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal, TypeVar
 
@@ -9,6 +9,7 @@ from lore.engine.context import Context, count_use
 from lore.engine.verify import states_of
 from lore.errors import Invalid, NotFound
 from lore.model import (
+    ID_TAIL,
     VERBATIM,
     Answer,
     Branch,
@@ -38,7 +39,8 @@ DEEPEST = 100
 def read(id: str, context: Context, *, use: bool) -> Reading:
     """The memory with its surroundings, as it was before this reading strengthened it.
 
-    use: False for pages and reports that must not count as use.
+    id: the whole id, or an end of at least ID_TAIL characters that only this memory has. use: False for pages
+    and reports that must not count as use.
     """
     readings = read_many([id], context) if use else _readings([id], context)
     return _only(readings, id, context.reader)
@@ -55,8 +57,14 @@ def read_many(ids: Sequence[str], context: Context) -> list[Reading]:
     return readings
 
 
-def _readings(ids: Iterable[str], context: Context) -> list[Reading]:
+def _readings(ids: Sequence[str], context: Context) -> list[Reading]:
     memories = context.reader.get(ids)
+    if short := [id for id in ids if id not in memories and len(id) >= ID_TAIL]:
+        whole = {
+            part: found[0] for part, found in context.reader.resolve(short, 2).items() if len(found) == 1
+        }
+        ids = [whole.get(id, id) for id in ids]
+        memories = context.reader.get(ids)
     found = [memories[id] for id in dict.fromkeys(ids) if id in memories]
     places = context.reader.places([memory.id for memory in found])
     children = context.reader.children([memory.id for memory in found])

@@ -39,7 +39,7 @@ class Lesson:
 class Reflection:
     """The account of one session, and the lessons that become notes of their own.
 
-    project: the repository of the session.
+    project: the repository of the session; empty for that of the call.
     """
 
     session: str

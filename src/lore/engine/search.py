@@ -15,7 +15,6 @@ from lore.model import (
     DERIVED,
     DISTILLED,
     FORMATS,
-    LORE_CALL,
     OVERVIEW_OF,
     SESSION,
     TURN,
@@ -36,7 +35,7 @@ from lore.ranking.policy import POLICIES, Policy, policy_named
 from lore.ranking.repeats import Statement, asks_again, repeats
 from lore.store import Reader
 from lore.store.values import COUNT, Page
-from lore.text import check_storable, folded, label_of, listed, preview, require_text, terms, tokens_in
+from lore.text import check_storable, folded, label_of, listed, preview, require_text, tokens_in
 
 LIMIT = 1_000
 IDS_LIMIT = 1_000
@@ -54,10 +53,6 @@ REPEATED = 0.5
 """Factor for the score of a hit that repeats a better one in part."""
 ASKED_AGAIN = 0.1
 """Factor for the score of a hit that only asks what the question asks."""
-RECENT_TURNS = 100
-"""Turns since the agent connected that are read to find its conversation."""
-COUNTED_TURNS = 100
-"""Limit for the count of matching turns of the conversation."""
 CRUMB_TOKENS = 60
 """Tokens that an id with its score costs the caller."""
 
@@ -339,48 +334,3 @@ def _twin_key(memory: Memory) -> str:
     if memory.kind not in TWIN_KINDS:
         return ""
     return "\0".join((memory.namespace, memory.project, folded(memory.content)))
-
-
-# --- the conversation of the agent that searches
-@dataclass(frozen=True, slots=True)
-class Asker:
-    """The agent that searches. session: its conversation, empty if the client does not name it.
-
-    connected_at: seconds since 1970, None for a person. client: the client's name. project: where it works.
-    """
-
-    session: str
-    connected_at: float | None
-    client: str
-    project: str
-
-
-def without_own_turns(query: Query, asker: Asker, reader: Reader) -> tuple[Query, int]:
-    """The query without the conversation in progress, and how many turns of it match by words.
-
-    A query that names sessions, memories or a subtree gets what it names.
-    """
-    where = query.where
-    named = where.sessions or where.under or where.ids is not None
-    sessions = frozenset[str]() if named else _sessions(asker, reader)
-    if not sessions:
-        return query, 0
-    own = replace(where, sessions=sessions, kinds=frozenset({TURN}))
-    matching = len(reader.matching(terms(query.text), COUNTED_TURNS, own).strengths)
-    return replace(query, where=replace(where, other_sessions=sessions)), matching
-
-
-def _sessions(asker: Asker, reader: Reader) -> frozenset[str]:
-    """The session that the client names; else those that the same client has written to in the same project
-    since it connected."""
-    if asker.session:
-        return frozenset({asker.session})
-    if asker.connected_at is None or not asker.client:
-        return frozenset()
-    lately = Filter(
-        kinds=frozenset({TURN, LORE_CALL}),
-        projects=frozenset({asker.project}),
-        created_after=asker.connected_at,
-    )
-    turns = reader.select(lately, Page(limit=RECENT_TURNS))
-    return frozenset(turn.session for turn in turns if turn.source.partition("-")[0] in asker.client.lower())

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from lore.ranking.relate import NOT, NUMBER, SHORT_NOT
 from lore.text import STOP_WORDS, names_in, terms, tokens
@@ -18,6 +19,8 @@ SHARED_TERMS = 2
 """Words of the question that a turn and a memory must share, where the memory says less of the turn."""
 LONGEST_TURN, LONGEST_QUESTION = 8_000, 600
 """Characters of a turn that are compared; texts longer than the second number are no mere questions."""
+CACHED = 256
+"""Texts whose words are cached: each is compared with many others."""
 SAME_QUESTION = 0.75
 """Share of words that two questions must have in common, of all words of both, to be the same."""
 
@@ -80,7 +83,7 @@ def repeats(question: str, ranked: Sequence[Statement]) -> Repeats:
     if not memories:
         return found
     query_terms = frozenset(terms(question))
-    vocabulary = {one.id: frozenset(tokens(one.text[:LONGEST_TURN])) - STOP_WORDS for one in ranked}
+    vocabulary = {one.id: vocabulary_of(one.text) for one in ranked}
     found.covered = _same_memories(memories, vocabulary)
     memories = [one for one in memories if one.id not in found.covered]
     place = {one.id: at for at, one in enumerate(ranked)}
@@ -128,6 +131,18 @@ def asks_again(question: str, text: str) -> bool:
         return False
     ours, theirs = frozenset(terms(question)) - REQUEST, frozenset(terms(text)) - REQUEST
     return len(ours & theirs) >= SAME_QUESTION * len(ours | theirs)
+
+
+@lru_cache(maxsize=CACHED)
+def vocabulary_of(text: str) -> frozenset[str]:
+    """The words of a text by which it is compared; stop words are none."""
+    return frozenset(tokens(text[:LONGEST_TURN])) - STOP_WORDS
+
+
+def says(text: str, statement: str) -> bool:
+    """Whether a text says all that a statement says, in the same words. A statement has LEAST_WORDS words."""
+    turn, memory = Statement(id="text", text=text), Statement(id="statement", text=statement)
+    return _says(turn, memory, {one.id: vocabulary_of(one.text) for one in (turn, memory)})
 
 
 def _says(turn: Statement, memory: Statement, vocabulary: Mapping[str, frozenset[str]]) -> bool:

@@ -11,6 +11,7 @@ from lore.engine import Lore
 from lore.errors import Invalid, NotFound
 from lore.model import (
     FULL_LENGTH,
+    ID_TAIL,
     TURN,
     Answer,
     Draft,
@@ -219,9 +220,9 @@ def store_fragment(lore: Lore, draft: Draft) -> Reply:
 
 @contextmanager
 def known_fragment(id: str, name: str = "fragment ID") -> Iterator[None]:
-    """Report an invalid or unknown id in this dialect's words."""
+    """Report an invalid or unknown id in this dialect's words; the end of an id may stand for it."""
     try:
-        UUID(id)
+        UUID(id.rjust(32, "0") if len(id) == ID_TAIL else id)
     except ValueError:
         raise Invalid(f"Invalid {name}: {preview(id, 80)}") from None
     try:
@@ -253,7 +254,8 @@ def _read_several(lore: Lore, ids: list[str]) -> Reply:
     """The fragments in the order of their ids; one that cannot be read does not spoil the others."""
     if len(ids) > READ_LIMIT:
         raise Invalid(f"{len(ids)} ids; at most {READ_LIMIT} at a time")
-    readings = {reading.memory.id: reading for reading in lore.read_many(ids)}
+    found = lore.read_many(ids)
+    readings = {id: one for one in found for id in (one.memory.id, one.memory.id[-ID_TAIL:])}
 
     def show(id: str, cut: Cut) -> dict[str, Any]:
         if id not in readings:
@@ -262,7 +264,7 @@ def _read_several(lore: Lore, ids: list[str]) -> Reply:
 
     budget = lore.tuning.answer_tokens * FETCH_FACTOR if len(ids) > 1 else 0
     fitted = fit(ids, show, budget_tokens=budget, rest="read it alone for all")
-    notes = [*fitted.notes("read them in another call"), *_unlisted(readings.values())]
+    notes = [*fitted.notes("read them in another call"), *_unlisted(found)]
     return Reply(with_notes({"fragments": fitted.entries}, notes))
 
 

@@ -13,6 +13,7 @@ INTERRUPTED = 130
 
 COMMANDS = {  # name -> module:attribute in this package, and the help line
     "search": ("search:search", "Find memories by meaning and words."),
+    "brief": ("brief:brief", "Show what an agent should know at the start of a conversation."),
     "read": ("read:read", "Show one memory with its place in the tree and its links."),
     "remember": ("remember:remember", "Store a memory."),
     "roots": ("trees:roots", "List the memories at the top of trees, most relevant first."),

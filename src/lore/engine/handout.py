@@ -1,0 +1,83 @@
+"""handout: which memories may go to an agent unasked → one line each → none that repeats another."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import lru_cache
+
+from lore.model import ID_TAIL, Memory
+from lore.quarantine import suspicious
+from lore.ranking.compare import Relation, compare
+from lore.ranking.relate import shared_words
+from lore.ranking.repeats import says, vocabulary_of
+from lore.text import folded, preview, tokens_in
+
+LEAST_TRUST = 0.5
+"""Trust that a memory needs: the output of a tool has less."""
+WIDTH = 200
+"""Characters of a line, without its id and date."""
+COMPARED_FROM = 0.4
+"""Share of words that two texts must have in common before they are compared."""
+CACHED = 256
+"""Lines whose cost is cached: it is added up again with each further line."""
+OBSERVATION = "observation"
+"""The kind of a statement about an entity, which often does not name it."""
+
+
+def harmless(memory: Memory) -> bool:
+    """Whether a memory is trusted, and its text neither instructs an agent nor hides anything."""
+    trusted = memory.trust >= LEAST_TRUST
+    return trusted and not suspicious(f"{memory.title}\n{memory.summary}\n{memory.content}")
+
+
+def line_of(memory: Memory, text: str) -> str:
+    """A text of a memory on one line, with the short id and the date of the memory."""
+    date = datetime.fromtimestamp(memory.created_at, UTC).date()
+    return f"- {preview(text, WIDTH)} [{memory.id[-ID_TAIL:]} {date}]"
+
+
+@lru_cache(maxsize=CACHED)
+def cost_of(line: str) -> int:
+    """Tokens of a line and its end; never less than its share of a longer text costs."""
+    return tokens_in(line) + 1
+
+
+@dataclass(slots=True)
+class Distinct:
+    """Memories of which none repeats another, each with its distinct words."""
+
+    memories: dict[str, tuple[Memory, frozenset[str]]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, memories: Iterable[Memory]) -> "Distinct":
+        """Start with these, whether they repeat each other or not."""
+        return cls({memory.id: (memory, vocabulary_of(memory.content)) for memory in memories})
+
+    def add(self, memory: Memory) -> bool:
+        """Add a memory unless one that is there says the same or something newer.
+
+        An older value, if the new memory certainly updates it, leaves.
+        """
+        ours = vocabulary_of(memory.content)
+        alike = [
+            (other, _relation(other, memory))
+            for other, theirs in self.memories.values()
+            if shared_words(ours, theirs) >= COMPARED_FROM or len(ours & theirs) == len(ours)
+        ]
+        if memory.id in self.memories or any(relation is Relation.SAME for _, relation in alike):
+            return False
+        older = [other for other, relation in alike if relation is Relation.UPDATE]
+        if any(other.created_at > memory.created_at or other.trust > memory.trust for other in older):
+            return False
+        for other in older:
+            del self.memories[other.id]
+        self.memories[memory.id] = memory, ours
+        return True
+
+
+def _relation(one: Memory, other: Memory) -> Relation:
+    """SAME: one says all that the other says. UPDATE: the newer one has another value."""
+    older, newer = sorted((one, other), key=lambda memory: memory.created_at)
+    if folded(one.content) == folded(other.content) or says(one.content, other.content):
+        return Relation.SAME
+    return compare(older.content, newer.content, thorough=False)

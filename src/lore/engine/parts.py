@@ -1,0 +1,57 @@
+"""parts: the parts that verbs need, wired for one caller. The classes of the menu inherit them."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from lore.config import ConsolidationSettings
+from lore.engine.background import Background
+from lore.engine.context import Context
+from lore.engine.embeddings import Embeddings
+from lore.llm.base import LanguageModel
+from lore.model import SHARED, Cause
+from lore.ranking.policy import POLICIES, Policy
+from lore.store import Reader, Store
+from lore.text import REASON_LIMIT_BYTES, check_storable
+from lore.transcripts.working_tree import WorkingTree
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """The parts, wired for one namespace. project, tree: where the caller works; new memories belong to it.
+    conversation: the caller's own, by its client's id. connected_at: the time, if it is an agent."""
+
+    store: Store
+    embeddings: Embeddings
+    namespace: str = SHARED
+    surface: str = ""
+    actor: str = ""
+    project: str = ""
+    tree: WorkingTree | None = None
+    conversation: str = ""
+    connected_at: float | None = None
+    clock: Callable[[], float] = time.time
+    tuning: ConsolidationSettings = field(default_factory=ConsolidationSettings, repr=False)
+    policies: Mapping[str, Policy] = field(default_factory=lambda: POLICIES, repr=False)
+    background: Background = field(repr=False)
+    model: LanguageModel | None = field(default=None, repr=False)
+
+    @property
+    def _reader(self) -> Reader:
+        return self.store.reader(self.namespace)
+
+    def _saved(self, result: T, embed_now: bool = True) -> T:
+        """The result of a change, after waking the background, which embeds what is new."""
+        self.background.wake(embed_now=embed_now)
+        return result
+
+    def _context(self, verb: str, reason: str = "") -> Context:
+        reason = check_storable(reason, "reason", REASON_LIMIT_BYTES)
+        cause, now = Cause(verb=verb, surface=self.surface, actor=self.actor, reason=reason), self.clock()
+        return Context(
+            store=self.store, namespace=self.namespace, cause=cause, now=now, project=self.project,
+            tree=self.tree, session=self.conversation, connected_at=self.connected_at,
+        )  # fmt: skip
