@@ -1,9 +1,10 @@
 """What does one more agent cost, and what does the daemon that all of them share withstand?
 
-python -m bench.clients [start | cold | flood | mixed | kill | all] [--model hash] [--json FILE] ...
+python -m bench.clients [start | cold | plugin | flood | mixed | kill | all] [--model hash] [--json FILE] ...
 
 start: from the start of a server to its first list of tools, and its memory, beside other servers.
 cold:  real agents start while no daemon runs: are Lore's tools in their first request? (not part of all)
+plugin: the plugin in real agents: its tools, its brief, its memories for a prompt? (not part of all)
 flood: many clients start at once while no daemon runs.
 mixed: many clients write and search; many calls are in flight on one connection.
 kill:  the daemon is killed under busy clients.
@@ -19,13 +20,13 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from bench.clients import cold, flood, kill, mixed, start
+from bench.clients import cold, flood, kill, mixed, plugin, start
 from bench.clients.peers import FOLDER
 from bench.clients.report import say
 
-PARTS = {"start": start, "cold": cold, "flood": flood, "mixed": mixed, "kill": kill}
+PARTS = {"start": start, "cold": cold, "plugin": plugin, "flood": flood, "mixed": mixed, "kill": kill}
 OF_ALL = ("start", "flood", "mixed", "kill")
-"""Without `cold`, which installs more than a gigabyte."""
+"""Without those that install more than a gigabyte."""
 TERMINATED = 143
 
 
@@ -54,6 +55,8 @@ def _measured(name: str, options: argparse.Namespace) -> dict[str, Any]:
             return start.start(options.model, options.rounds, folder, others)
         case "cold":
             return cold.cold(options.model, options.runs, folder)
+        case "plugin":
+            return plugin.plugin(options.model, folder)
         case "flood":
             return flood.flood(options.model, options.flood)
         case "mixed":

@@ -9,6 +9,7 @@ from typing import Literal
 from lore.admit import admit
 from lore.config import ConsolidationSettings
 from lore.engine.background import Background
+from lore.engine.brief import Brief, brief
 from lore.engine.consolidate.backlog import retry, staged
 from lore.engine.context import Context
 from lore.engine.duplicates import Repetitions, Thresholds, find_repetitions
@@ -31,6 +32,7 @@ from lore.engine.reflect import Reflected, Reflection, reflect, sessions
 from lore.engine.reflections import ReflectionHit, ReflectionQuery, reflections
 from lore.engine.relate import Ending, Related, Relation, end_relation, relate, unrelate
 from lore.engine.remember import remember
+from lore.engine.remind import Reminder, reminder_of
 from lore.engine.retract import retract
 from lore.engine.revise import revise, supersede
 from lore.engine.search import search
@@ -157,6 +159,14 @@ class Lore:
     def find_duplicate(self, draft: Draft) -> DuplicateCheck:
         """The memory that a draft would repeat, the one it corrects, and its neighbours."""
         return find_duplicate(draft, self._reader, self.embeddings, tuning=self.tuning)
+
+    def brief(self, budget_tokens: int = 1500) -> Brief:
+        """Lines about the project at hand, for the start of a conversation."""
+        return brief(budget_tokens, self._context("brief"))
+
+    def remind(self, prompt: str, shown: Sequence[str] = ()) -> Reminder:
+        """Memories that fit a prompt and were not shown; empty if none does."""
+        return reminder_of(self.search(Query(text=prompt, counted=False)), shown)
 
     # --- changing memories
     def remember(self, draft: Draft) -> Memory:

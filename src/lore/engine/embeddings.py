@@ -136,9 +136,9 @@ class Embeddings:
             self._cache = dict([*self._cache.items(), *vectors.items()][-CACHED_TEXTS:])
         return np.stack([vectors[text] for text in texts]) if texts else rows
 
-    def patiently(self) -> "Embeddings":
-        """The same embedder for a caller that waits for it."""
-        embeddings = Embeddings(self._embedder, patient=True)
+    def patiently(self, seconds: float | None = None) -> "Embeddings":
+        """The same embedder for a caller that waits for it, or waits `seconds` at most."""
+        embeddings = Embeddings(self._embedder, seconds is None, seconds or 0.0)
         embeddings._last_query = self._last_query
         return embeddings
 
