@@ -112,6 +112,12 @@ class Home:
             time.sleep(LOOK_EVERY_SECONDS)
         return time.monotonic() - began
 
+    def echoes(self) -> int:
+        """Turns in the store that repeat a memory: a hook's text was taken for a part of the conversation."""
+        store = apsw.Connection(str(self.data / "memory.db"), flags=apsw.SQLITE_OPEN_READONLY)
+        repeated = "SELECT 1 FROM memory WHERE kind = 'turn' AND (instr(content, ?) OR instr(content, ?))"
+        return len(list(store.execute(repeated, (IN_BRIEF, FOR_PROMPT))))
+
 
 def plugin(model: str, folder: Path) -> dict[str, Any]:
     """One row for each client."""
@@ -130,17 +136,18 @@ def plugin(model: str, folder: Path) -> dict[str, Any]:
 def shown(report: dict[str, Any]) -> str:
     """The table of a report."""
     rows: list[list[Cell]] = [
-        [row[key] for key in ("client", "version", "tools", "brief", "prompt", "read")]
+        [row[key] for key in ("client", "version", "tools", "brief", "prompt", "read", "echoes")]
         for row in report["clients"]
     ]
-    heads = ("client", "version", "tools", "brief", "memory for the prompt", "s until read")
+    heads = ("client", "version", "tools", "brief", "memory for the prompt", "s until read", "echoes")
     return table("the plugin in real clients: first request to the model, and the transcript", heads, rows)
 
 
 def sound(report: dict[str, Any]) -> bool:
     wanted = ("tools", "brief", "prompt")
     return all(
-        row["read"] is not None and all(row[key] == "yes" for key in wanted) for row in report["clients"]
+        row["read"] is not None and not row["echoes"] and all(row[key] == "yes" for key in wanted)
+        for row in report["clients"]
     )
 
 
@@ -156,7 +163,7 @@ def _row(home: Home, api: ModelApi, install: "Install") -> dict[str, Any]:
         seen = {"tools": "list_roots", "brief": IN_BRIEF, "prompt": FOR_PROMPT}
         found = {key: "yes" if wanted in text else "no" for key, wanted in seen.items()}
         row = {"client": home.peer.name, "version": home.peer.version, **found}
-        return row | {"read": home.seconds_until_read()}
+        return row | {"read": home.seconds_until_read(), "echoes": home.echoes()}
     finally:
         if "no" in str(locals().get("found")) or os.environ.get("SHOW_LOGS"):
             say(home.log.read_text(errors="replace")[-4000:])
@@ -201,5 +208,26 @@ def _gemini(home: Home) -> Run:
     return Run(["-p", QUESTION, "-m", "gemini-2.5-flash", "--approval-mode", "yolo"], env)
 
 
+def _opencode(home: Home) -> Run:
+    options = {"baseURL": f"{home.url}/v1", "apiKey": "none"}
+    provider = {"npm": "@ai-sdk/openai-compatible", "options": options, "models": {"mock-1": {}}}
+    settings = {
+        "provider": {"mock": provider},
+        "model": "mock/mock-1",
+        "small_model": "mock/mock-1",
+        "autoupdate": False,
+        "mcp": {"lore": {"type": "local", "command": [str(home.program("lore-mcp"))], "enabled": True}},
+    }
+    home.write(".config/opencode/opencode.json", json.dumps(settings))
+    home.write(".config/opencode/plugins/lore.js", (plugin_folder() / "opencode/lore.js").read_text())
+    env = {"OPENCODE_DISABLE_AUTOUPDATE": "true", "OPENCODE_DISABLE_MODELS_FETCH": "true"}
+    return Run(["run", QUESTION], env)
+
+
 Install = Callable[[Home], Run]
-INSTALLS: dict[str, Install] = {"claude-code": _claude, "codex": _codex, "gemini-cli": _gemini}
+INSTALLS: dict[str, Install] = {
+    "claude-code": _claude,
+    "codex": _codex,
+    "gemini-cli": _gemini,
+    "opencode": _opencode,
+}

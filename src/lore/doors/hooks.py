@@ -22,6 +22,7 @@ from lore.doors import protocol
 from lore.durable import write_whole
 from lore.engine import Lore
 from lore.errors import Invalid
+from lore.transcripts.gemini import without_hook_context
 
 BRIEF_TOKENS = 1500
 LONGEST_CONTEXT = 10_000
@@ -128,7 +129,7 @@ def read_input(fields: dict[str, str]) -> HookInput:
         session=texts.get("session_id", "")[:LONGEST_SESSION],
         folder=texts.get("cwd") or fields.get("folder", ""),
         source=texts.get("source", ""),
-        prompt=texts.get("prompt", "")[:LONGEST_PROMPT],
+        prompt=without_hook_context(texts.get("prompt", ""))[:LONGEST_PROMPT],
         transcript=texts.get("transcript_path", ""),
     )
 
