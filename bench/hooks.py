@@ -2,9 +2,9 @@
 
 python -m bench.hooks [--rounds N] [--cold N] [--memories N] [--model NAME] [--json FILE]
 
-Real processes, in turn: `python -c pass`, then each event with a daemon that holds memories. Then each event without
-a daemon: the hook starts one and does not wait; the last line is the time until that one answers. Milliseconds by the
-wall, and of the processor in the hook's own process.
+Real processes, in turn: `python -c pass`, then each event with a daemon that holds memories. Then each event
+without a daemon: the hook starts one and does not wait; the last line is the time until that one answers.
+Milliseconds by the wall, and of the processor in the hook's own process.
 """
 
 import argparse
@@ -115,7 +115,9 @@ def _percentiles(figures: list[float]) -> tuple[float | None, float | None]:
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--rounds", type=int, default=40, help="with a daemon")
     parser.add_argument("--cold", type=int, default=3, help="without one")
     parser.add_argument("--memories", type=int, default=1000)

@@ -1,9 +1,10 @@
 """plugin: do the plugin's server and hooks work in real agents?
 
-Each client has a home of its own and installs the plugin from this checkout; Gemini CLI and OpenCode get the same
-server and hooks by files of their own. The client is given one prompt against a loopback model (`model_api`). Counted
-are Lore's tools, the brief and the memory for the prompt in the first request, and the seconds from the end of the
-client until its transcript is in the store. The daemon's home is elsewhere: it finds the transcript by the hook alone.
+Each client has a home of its own and installs the plugin from this checkout; Gemini CLI and OpenCode get the
+same server and hooks by files of their own. The client is given one prompt against a loopback model
+(`model_api`). Counted are Lore's tools, the brief and the memory for the prompt in the first request, the
+seconds from the end of the client until its transcript is in the store, and turns in the store that repeat
+the hooks' texts. The daemon's home is elsewhere: it finds the transcript by the hook alone.
 """
 
 import json
@@ -38,6 +39,9 @@ IN_BRIEF = "Releases are tagged on Mondays, by Ines alone."
 FOR_PROMPT = "The lighthouse of Portavera has the colour vermilion."
 FILLERS = 80
 """Longer memories between the two, so that the brief has no room for the older one."""
+TOOL = "list_roots"
+LOG_SHOWN = 4000
+"""Characters of the log of a client in which something did not work."""
 PROGRAMS = ("lore", "lore-mcp", "lore-hook")
 
 
@@ -74,15 +78,14 @@ class Home:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
 
-    def run(self, *command: str, home: Path | None = None, **variables: str) -> None:
+    def run(self, *command: str, home: Path | None = None, env: dict[str, str] | None = None) -> None:
         """A program in the client's home, or in another."""
-        hidden = ("LORE_INGEST_PAUSED",)
-        env = {name: value for name, value in os.environ.items() if name not in hidden}
+        inherited = {name: value for name, value in os.environ.items() if name != "LORE_INGEST_PAUSED"}
         with open(self.log, "ab") as log:
             subprocess.run(
                 command,
                 cwd=self.work,
-                env={**env, "HOME": str(home or self.folder), **variables},
+                env={**inherited, "HOME": str(home or self.folder), **(env or {})},
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -97,9 +100,7 @@ class Home:
         for text in (FOR_PROMPT, *fillers, IN_BRIEF):
             lore.remember(Draft(content=text))
         lore.close()
-        self.run(
-            str(self.program("lore")), "--data-dir", str(self.data), "daemon", "start", home=self.data
-        )
+        self.run(str(self.program("lore")), "--data-dir", str(self.data), "daemon", "start", home=self.data)
 
     def seconds_until_read(self) -> float | None:
         """Seconds until the prompt is in the store; None if it never is."""
@@ -144,11 +145,7 @@ def shown(report: dict[str, Any]) -> str:
 
 
 def sound(report: dict[str, Any]) -> bool:
-    wanted = ("tools", "brief", "prompt")
-    return all(
-        row["read"] is not None and not row["echoes"] and all(row[key] == "yes" for key in wanted)
-        for row in report["clients"]
-    )
+    return all(map(_works, report["clients"])) and bool(report["clients"])
 
 
 def _row(home: Home, api: ModelApi, install: "Install") -> dict[str, Any]:
@@ -157,17 +154,22 @@ def _row(home: Home, api: ModelApi, install: "Install") -> dict[str, Any]:
     try:
         flags, env = install(home)
         api.requests.clear()
-        home.run(*home.peer.command, *flags, **env)
+        home.run(*home.peer.command, *flags, env=env)
         requests = [json.dumps(body) for _, body in api.requests if body.get("tools")]
-        text = next((request for request in requests if QUESTION in request), "")
-        seen = {"tools": "list_roots", "brief": IN_BRIEF, "prompt": FOR_PROMPT}
-        found = {key: "yes" if wanted in text else "no" for key, wanted in seen.items()}
+        request = next((one for one in requests if QUESTION in one), "")
+        seen = {"tools": TOOL, "brief": IN_BRIEF, "prompt": FOR_PROMPT}
+        found = {key: "yes" if wanted in request else "no" for key, wanted in seen.items()}
         row = {"client": home.peer.name, "version": home.peer.version, **found}
-        return row | {"read": home.seconds_until_read(), "echoes": home.echoes()}
+        row |= {"read": home.seconds_until_read(), "echoes": home.echoes()}
+        if not _works(row):
+            say(home.log.read_text(errors="replace")[-LOG_SHOWN:])
+        return row
     finally:
-        if "no" in str(locals().get("found")) or os.environ.get("SHOW_LOGS"):
-            say(home.log.read_text(errors="replace")[-4000:])
         stop(Endpoint({}, str(home.data)))
+
+
+def _works(row: dict[str, Any]) -> bool:
+    return row["read"] is not None and not row["echoes"] and "no" not in row.values()
 
 
 def _claude(home: Home) -> Run:
@@ -175,7 +177,7 @@ def _claude(home: Home) -> Run:
     env = {"ANTHROPIC_BASE_URL": home.url, "ANTHROPIC_API_KEY": "none", **quiet}
     home.write(".claude.json", json.dumps({"hasCompletedOnboarding": True}))
     for command in (["marketplace", "add", str(plugin_folder())], ["install", "lore@lore"]):
-        home.run(*home.peer.command, "plugin", *command, **env)
+        home.run(*home.peer.command, "plugin", *command, env=env)
     return Run(["-p", QUESTION], env)
 
 

@@ -58,7 +58,13 @@ def keep(endpoint: Endpoint, text: str) -> None:
 
 def of(session: str, **more: str) -> dict[str, Any]:
     """The fields that every hook gets."""
-    return {"session_id": session, "cwd": "/", "permission_mode": "default", "stop_hook_active": False, **more}
+    return {
+        "session_id": session,
+        "cwd": "/",
+        "permission_mode": "default",
+        "stop_hook_active": False,
+        **more,
+    }
 
 
 # --- what a conversation gets
@@ -133,9 +139,11 @@ def test_a_hook_ends_although_its_input_does_not(shared: Endpoint) -> None:
 
 def test_a_hook_ends_well_although_nobody_can_read_its_output(shared: Endpoint) -> None:
     keep(shared, FERRY)
-    command = " ".join((*HOOK, "SessionStart", ">&-"))
+    command = ["sh", "-c", " ".join((*HOOK, "SessionStart", ">&-"))]
     env = {**os.environ, "LORE_DATA_DIR": shared.home}
-    done = subprocess.run(["sh", "-c", command], input=b"{}", env=env, stderr=subprocess.PIPE, timeout=SECONDS)
+    done = subprocess.run(
+        ["sh", "-c", command], input=b"{}", env=env, stderr=subprocess.PIPE, timeout=SECONDS
+    )
     assert (done.returncode, done.stderr) == (0, b"")
 
 

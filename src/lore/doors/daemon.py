@@ -172,7 +172,7 @@ class Daemon:
 
     async def _ingest_named(self) -> None:
         """Read the transcripts that hooks name, at once."""
-        async for path in self._clients.hooks.transcripts:
+        async for path in self._clients.hooks.transcripts():
             async with self._one_reader:
                 named = await anyio.to_thread.run_sync(self._watcher.named, Path(path))
                 if named and not self._config.ingest_paused:

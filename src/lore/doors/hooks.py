@@ -8,7 +8,8 @@ context is compacted, the transcript is read at once.
 import json
 import re
 import threading
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -38,6 +39,7 @@ MOST_SESSIONS = 100
 MOST_IDS = 300
 """Sessions, and ids of each, in the list of the memories that were shown."""
 WAITING_TRANSCRIPTS = 100
+"""Transcripts that wait to be read; the daemon finds older ones without a hint, a moment later."""
 
 
 class Injection(NamedTuple):
@@ -135,19 +137,20 @@ def read_input(fields: dict[str, str]) -> HookInput:
 
 
 class Hooks:
-    """Answers hooks. transcripts: paths of transcripts to be read at once, for the daemon."""
+    """Answers hooks, and collects the transcripts that they name."""
 
     def __init__(self, shown: Path) -> None:
         """shown: the file that keeps which memories each session was shown."""
         self._shown = Shown(shown)
-        self._named, self.transcripts = anyio.create_memory_object_stream[str](WAITING_TRANSCRIPTS)
+        self._named: deque[str] = deque(maxlen=WAITING_TRANSCRIPTS)
+        self._arrived = anyio.Event()
 
     async def serve(self, hook: HookInput, lore: Lore, stream: ByteStream) -> None:
         """Send the output for a hook. Only what was delivered counts as shown."""
         event = EVENTS[GEMINI.get(hook.event, hook.event)]
         if event.ingest and hook.transcript:
-            with suppress(anyio.WouldBlock):  # the daemon finds it without a hint, a moment later
-                self._named.send_nowait(hook.transcript)
+            self._named.append(hook.transcript)
+            self._arrived.set()
         if event.fresh or hook.source in FRESH_SOURCES:
             await anyio.to_thread.run_sync(self._shown.forget, hook.session)
         injection = Injection()
@@ -158,6 +161,14 @@ class Hooks:
         await stream.send(protocol.encode("welcome", {"output": output_of(hook, injection)}))
         if injection.text and hook.session:
             await anyio.to_thread.run_sync(self._shown.add, hook.session, injection.ids)
+
+    async def transcripts(self) -> AsyncIterator[str]:
+        """The paths of transcripts to be read at once, as hooks name them."""
+        while True:
+            while self._named:
+                yield self._named.popleft()
+            self._arrived = anyio.Event()
+            await self._arrived.wait()
 
 
 def output_of(hook: HookInput, injection: Injection) -> str:

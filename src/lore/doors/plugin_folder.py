@@ -1,4 +1,4 @@
-"""plugin_folder: where the plugin for agents lies: inside the installed package, or beside `src` in a checkout."""
+"""plugin_folder: find the plugin for agents: inside the installed package, or beside `src` in a checkout."""
 
 from pathlib import Path
 
