@@ -201,6 +201,12 @@ def test_an_input_without_fields_is_read_as_one_with_empty_ones() -> None:
     assert read_input({"event": "Stop", "folder": "/x"}) == HookInput("Stop", "", "/x", "", "", "")
 
 
+def test_texts_that_no_path_can_have_are_cleaned() -> None:
+    odd = json.dumps({"transcript_path": "/a\0b/\ud800.jsonl", "cwd": "/\0", "prompt": 5})
+    sent = read_input({"event": "Stop", "input": odd})
+    assert (sent.transcript, sent.folder, sent.prompt) == ("/ab/?.jsonl", "/", "")
+
+
 def test_the_next_daemon_knows_the_memories_that_were_shown(tmp_path: Path) -> None:
     path = tmp_path / "shown"
     shown = Shown(path)

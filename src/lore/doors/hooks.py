@@ -122,7 +122,7 @@ def read_input(fields: dict[str, str]) -> HookInput:
         raise Invalid(f"the input of the hook is no JSON: {error}") from error
     if not isinstance(sent, dict):
         raise Invalid("the input of the hook is no JSON object")
-    texts = {name: value for name, value in sent.items() if isinstance(value, str)}
+    texts = {name: _storable(value) for name, value in sent.items() if isinstance(value, str)}
     event = fields.get("event") or texts.get("hook_event_name", "")
     if GEMINI.get(event, event) not in EVENTS:
         raise Invalid(f"unknown event {event!r}; known: {', '.join([*EVENTS, *GEMINI])}")
@@ -134,6 +134,11 @@ def read_input(fields: dict[str, str]) -> HookInput:
         prompt=without_hook_context(texts.get("prompt", ""))[:LONGEST_PROMPT],
         transcript=texts.get("transcript_path", ""),
     )
+
+
+def _storable(text: str) -> str:
+    """A text that can be a path or a query: JSON may contain NULs and halves of characters."""
+    return text.replace("\0", "").encode("utf-8", "replace").decode()
 
 
 class Hooks:
