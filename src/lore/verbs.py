@@ -37,8 +37,8 @@ VERBS: dict[str, Verb] = {
     "history": Verb("read"),
     "similar": Verb("read", remote=False),
     "find_duplicate": Verb("read", remote=False),
-    "brief": Verb("read"),
-    "remind": Verb("read"),
+    "brief": Verb("read", remote=False),
+    "remind": Verb("read", remote=False),
     # --- changing memories
     "remember": Verb("write", repeatable=False),
     "remember_all": Verb("write", repeatable=False),

@@ -15,6 +15,7 @@ from lore.doors.endpoint import Endpoint
 from lore.doors.hook import LARGEST_INPUT, LONGEST_INPUT
 from lore.doors.hooks import (
     LONGEST_CONTEXT,
+    LONGEST_PROMPT,
     MOST_IDS,
     MOST_SESSIONS,
     HookInput,
@@ -72,14 +73,25 @@ def test_a_session_gets_a_brief_and_no_memory_twice(shared: Endpoint) -> None:
     keep(shared, FERRY)
     assert FERRY in hook(shared, "SessionStart", of("s1", source="startup"))
     assert hook(shared, "UserPromptSubmit", of("s1", prompt=QUESTION)) == ""  # the brief had it
-    assert hook(shared, "PreCompact", of("s1", trigger="auto")) == ""
-    assert FERRY in hook(shared, "SessionStart", of("s1", source="compact"))
+
+
+def test_a_memory_may_be_shown_again_after_the_context_was_compacted(shared: Endpoint) -> None:
+    keep(shared, FERRY)
+    prompt = of("s0", prompt=QUESTION)
+    for event, source in (("PreCompact", ""), ("SessionStart", "compact")):
+        assert FERRY in hook(shared, "UserPromptSubmit", prompt)
+        assert hook(shared, "UserPromptSubmit", prompt) == ""
+        assert hook(shared, event, of("s0", source=source), LORE_NAMESPACE="empty") == ""
+    assert FERRY in hook(shared, "UserPromptSubmit", prompt)
 
 
 def test_a_prompt_gets_the_memories_that_fit_it(shared: Endpoint) -> None:
     assert hook(shared, "SessionStart", of("s2", source="startup")) == ""  # nothing is stored yet
+    keep(shared, "Rope is tarred twice a year.")
+    assert "Rope" in hook(shared, "SessionStart", of("s2", source="resume"))
     keep(shared, FERRY)
-    assert FERRY in hook(shared, "BeforeAgent", of("s2", prompt=f"<hook_context>x</hook_context>{QUESTION}"))
+    long = f"<hook_context>{'a brief ' * LONGEST_PROMPT}</hook_context>{QUESTION}"
+    assert FERRY in hook(shared, "BeforeAgent", of("s2", prompt=long))
     assert hook(shared, "", of("s2", prompt=QUESTION, hook_event_name="UserPromptSubmit")) == ""
     for prompt in ("/ferry to Portavera", f"<task-notification>{QUESTION}", " "):
         assert hook(shared, "UserPromptSubmit", of("another", prompt=prompt)) == ""
@@ -139,11 +151,9 @@ def test_a_hook_ends_although_its_input_does_not(shared: Endpoint) -> None:
 
 def test_a_hook_ends_well_although_nobody_can_read_its_output(shared: Endpoint) -> None:
     keep(shared, FERRY)
-    command = ["sh", "-c", " ".join((*HOOK, "SessionStart", ">&-"))]
+    line = " ".join((*HOOK, "SessionStart", ">&-"))
     env = {**os.environ, "LORE_DATA_DIR": shared.home}
-    done = subprocess.run(
-        ["sh", "-c", command], input=b"{}", env=env, stderr=subprocess.PIPE, timeout=SECONDS
-    )
+    done = subprocess.run(line, shell=True, input=b"{}", env=env, stderr=subprocess.PIPE, timeout=SECONDS)
     assert (done.returncode, done.stderr) == (0, b"")
 
 
