@@ -159,7 +159,7 @@ def _row(home: Home, api: ModelApi, install: "Install") -> dict[str, Any]:
         request = next((one for one in requests if QUESTION in one), "")
         seen = {"tools": TOOL, "brief": IN_BRIEF, "prompt": FOR_PROMPT}
         found = {key: "yes" if wanted in request else "no" for key, wanted in seen.items()}
-        row = {"client": home.peer.name, "version": home.peer.version, **found}
+        row: dict[str, Any] = {"client": home.peer.name, "version": home.peer.version, **found}
         row |= {"read": home.seconds_until_read(), "echoes": home.echoes()}
         if not _works(row):
             say(home.log.read_text(errors="replace")[-LOG_SHOWN:])
