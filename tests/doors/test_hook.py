@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from lore.doors import protocol
 from lore.doors.endpoint import Endpoint
 from lore.doors.hook import LARGEST_INPUT, LONGEST_INPUT
 from lore.doors.hooks import (
@@ -25,6 +26,7 @@ from lore.doors.hooks import (
     read_input,
 )
 from lore.doors.starting import ping, stop
+from lore.environment import variables
 from lore.transcripts.sources import VARIABLES
 from tests.doors.resident import SECONDS, Agent, an_endpoint, short_folder, until
 
@@ -33,6 +35,7 @@ PATIENT = (sys.executable, "-c", "from lore.doors import hook; hook.DEADLINE_SEC
 """The same with a deadline that a busy machine can keep."""
 GIVES_UP_SECONDS = 20
 """Far more than `lore-hook` allows itself, less than other clients of a daemon wait."""
+HUNG_UP = "a connection was ended"
 FERRY = "The ferry to Portavera leaves at noon."
 QUESTION = "When does the ferry to Portavera leave?"
 
@@ -109,6 +112,20 @@ def test_the_first_prompt_brings_the_brief_that_the_start_missed(shared: Endpoin
     keep(shared, FERRY)
     assert FERRY in hook(shared, "UserPromptSubmit", of("s3", prompt="Good morning"))
     assert hook(shared, "UserPromptSubmit", of("s3", prompt="Good morning")) == ""
+
+
+def test_a_memory_that_was_not_delivered_does_not_count_as_shown(shared: Endpoint) -> None:
+    """A hook that has given up hangs up before the daemon answers."""
+    keep(shared, FERRY)
+    prompt = of("s7", prompt=QUESTION)
+    fields = {"event": "UserPromptSubmit", "input": json.dumps(prompt), **variables()}
+    log = Path(shared.log)
+    before = log.read_text().count(HUNG_UP)
+    with socket.socket(socket.AF_UNIX) as gone:
+        gone.connect(shared.socket)
+        gone.sendall(protocol.encode("hook", fields))
+    until(lambda: log.read_text().count(HUNG_UP) > before)
+    assert FERRY in hook(shared, "UserPromptSubmit", prompt)
 
 
 # --- whatever happens
