@@ -74,6 +74,7 @@ def _down(scene: Scene, rounds: int) -> dict[str, Any]:
             times[event].append(_hook(event, f"cold-{number}"))
             await_answer(scene.endpoint)
             starts.append(1000 * (time.perf_counter() - began))
+    stop(scene.endpoint)  # in peace: whoever has started it would replace one that is killed
     return {"down": times, "until a daemon answers": starts}
 
 
