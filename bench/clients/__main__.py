@@ -1,11 +1,12 @@
 """Measure the cost of one more agent, and the load that the shared daemon withstands.
 
-python -m bench.clients [start | cold | install | journey | flood | mixed | kill | all] [--model hash] ...
+python -m bench.clients [start | cold | install | plugin | journey | flood | mixed | kill | all] ...
 
 start: time from the start of a server to its first list of tools, and its memory; compared with other
        servers.
 cold:  real agents start while no daemon runs: are Lore's tools in their first request? (not part of all)
 install: `lore install` in real agents: do they have Lore, and is nothing left later? (not part of all)
+plugin: the plugin in real agents: its tools, its brief, its memories for a prompt? (not part of all)
 journey: real agents after `lore install`: are brief and recalled memories in their requests, is what was said
        in one conversation found in the next? (not part of all)
 flood: many clients start at once while no daemon runs.
@@ -23,7 +24,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from bench.clients import cold, flood, install, journey, kill, mixed, start
+from bench.clients import cold, flood, install, journey, kill, mixed, plugin, start
 from bench.clients.peers import FOLDER
 from bench.clients.report import say
 
@@ -31,6 +32,7 @@ PARTS = {
     "start": start,
     "cold": cold,
     "install": install,
+    "plugin": plugin,
     "journey": journey,
     "flood": flood,
     "mixed": mixed,
@@ -70,6 +72,8 @@ def _measured(name: str, options: argparse.Namespace) -> dict[str, Any]:
             return install.install(options.model, folder)
         case "journey":
             return journey.journey(folder)
+        case "plugin":
+            return plugin.plugin(options.model, folder)
         case "flood":
             return flood.flood(options.model, options.flood)
         case "mixed":

@@ -74,6 +74,8 @@ def _conversation(endpoint: Endpoint) -> None:
         agent.call("store", content="The pilot boards at ten.")
         hits = agent.call("search", query="when does the pilot come on board?")["results"]
         assert agent.call("read", id=hits[0]["id"])["content"] == "The pilot boards at ten."
+        for event in ("SessionStart", "Stop"):
+            python("-m", "lore.doors.hook", event)
 
 
 def write_transcript(home: Path) -> None:

@@ -123,6 +123,13 @@ def test_only_the_words_of_a_person_become_a_users_turns() -> None:
     assert heard(said(told)) == [("user", "look at @a.py"), ("user", "/explain")]
 
 
+def test_texts_that_hooks_have_added_are_no_words_of_a_person() -> None:
+    begin, end = gemini.HOOK_CONTEXT
+    texts = [f"{begin}A brief.{end}\n\nSay hi", f"Say hi{begin}A memory.{end}", f"{begin}A memory{end}"]
+    told = lines(HEADER, *(message(f"m{number}", text) for number, text in enumerate(texts)))
+    assert [turn.text for turn in turns(said(told))] == ["Say hi", "Say hi"]
+
+
 def test_failed_and_silent_tools_become_turns() -> None:
     answer = [{"functionResponse": {"response": {"error": "no such file"}}}]
     calls = [

@@ -28,13 +28,14 @@ _VARIABLE = re.compile(r"[A-Z_]+=")
 class Programs:
     """What clients run: the server with its arguments, and the hook with its settings (NAME=VALUE).
 
-    join: makes a command line of words, as the shell of the platform reads them.
+    before_tools: the hook also runs before each use of a tool. join: makes a command line of words, as the shell of the platform reads them.
     """
 
     server: list[str]
     arguments: list[str]
     hook: list[str]
     settings: list[str]
+    before_tools: bool = False
     join: Callable[[Sequence[str]], str] = shlex.join
 
     def hook_line(self, event: str, present: str) -> str:
@@ -99,9 +100,13 @@ class Hooks:
         return set(self.client.events) <= {keys[1] for keys in self.own(text)}
 
     def add(self, text: str, programs: Programs) -> str:
-        """The text with Lore's hooks; one that is there gets the command line of now."""
+        """The text with Lore's hooks; one that is there gets the command line of now, or goes if its event is
+        no longer wanted."""
+        wanted = [*self.client.events, *([self.client.before_tool] if programs.before_tools else [])]
+        while extra := [keys for keys in self.own(text) if keys[1] not in wanted]:
+            text = self._drop(text, extra[0], {})
         there = {keys[1]: keys for keys in self.own(text)}
-        for event in self.client.events:
+        for event in filter(None, wanted):
             document = self.format.parse(text)
             if event in there:
                 keys = (*there[event], "command")
@@ -117,11 +122,14 @@ class Hooks:
         """The text without Lore's hooks. original: the text before Lore came."""
         before = self.format.parse(original)
         while own := self.own(text):
-            keys = own[0]
-            if len(_elements(at(self.format.parse(text), keys[:-1]))) == 1:
-                keys = keys[:3]  # the whole group: clients refuse one without hooks
-            text = self.format.drop(text, keys, _depth(before, keys[:2]))
+            text = self._drop(text, own[0], before)
         return restored(text, original)
+
+    def _drop(self, text: str, keys: Keys, before: Json) -> str:
+        """The text without one hook. before: the document before Lore came, whose parts stay."""
+        if len(_elements(at(self.format.parse(text), keys[:-1]))) == 1:
+            keys = keys[:3]  # the whole group: clients refuse one without hooks
+        return str(self.format.drop(text, keys, _depth(before, keys[:2])))
 
     def own(self, text: str) -> list[Keys]:
         """The paths of Lore's hooks: hooks, event, group, hooks, hook."""

@@ -25,7 +25,7 @@ class Client:
     servers: its file with servers; of several the first that exists, or else the first. key: the path of
     the servers in it. shape: an entry for a command and its arguments. project: its file in a project.
     hooks: its file with hooks; events: its names of those that Lore wants; patience: seconds or milliseconds
-    for one. module: in place of hooks, its file for code, and the name of the code in the plugin folder.
+    for one; before_tool: its name of the event before a tool is used, which users may want. module: in place of hooks, its file for code, and the name of the code in the plugin folder.
     programs: its commands. plugin: file and path of a switch, on where Lore's plugin brings server and hooks;
     unplug: the command that removes the plugin. next: what remains to do.
     """
@@ -39,6 +39,7 @@ class Client:
     hooks: str = ""
     events: tuple[str, ...] = EVENTS
     patience: int = HOOK_SECONDS
+    before_tool: str = ""
     module: tuple[str, str] = ("", "")
     programs: tuple[str, ...] = ()
     plugin: tuple[str, Keys] = ("", ())
@@ -91,6 +92,7 @@ CLIENTS: dict[str, Client] = {
             shape=with_type,
             project=".mcp.json",
             hooks="claude/settings.json",
+            before_tool="PreToolUse",
             programs=("claude",),
             plugin=("claude/settings.json", ("enabledPlugins", "lore@lore")),
             unplug="claude plugin uninstall lore@lore",
@@ -127,6 +129,7 @@ CLIENTS: dict[str, Client] = {
             key=("mcp_servers",),
             shape=plain,
             hooks="codex/hooks.json",
+            before_tool="PreToolUse",
             programs=("codex",),
             plugin=("codex/config.toml", ("plugins", "lore@lore", "enabled")),
             unplug="codex plugin remove lore@lore",
@@ -141,6 +144,7 @@ CLIENTS: dict[str, Client] = {
             hooks="gemini/.gemini/settings.json",
             events=("SessionStart", "BeforeAgent", "PreCompress", "AfterAgent", "SessionEnd"),
             patience=HOOK_SECONDS * 1000,
+            before_tool="BeforeTool",
             programs=("gemini",),
             next="New sessions have it, in folders that you have trusted.",
         ),

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -19,6 +20,7 @@ from mcp_types import JSONRPCMessage, JSONRPCRequest
 from lore.config import Config, load
 from lore.connecting import tailored
 from lore.doors import protocol
+from lore.doors.hooks import Hooks, read_input
 from lore.doors.mcp import Offer, Workers, take_over
 from lore.doors.mcp_stream import GONE, LISTENING, RelayedMcpStream, cancel_when, lines
 from lore.doors.protocol import END, LONGEST_MESSAGE
@@ -36,6 +38,8 @@ MANY_FILES = 10_000
 PID_DIGITS = 12
 RESERVED_FILES = 64
 """Descriptors that no client gets: the store, the log and the transcripts need them."""
+SHOWN = ".shown"
+"""Suffix of the database's name for the list of memories that conversations were shown."""
 SHARED_SETTINGS = ("embedding_model", "vector_store")
 """Settings that all clients of a daemon share; all others are each client's own."""
 
@@ -78,6 +82,7 @@ class Clients:
         token: str = "",
     ) -> None:
         """describe: the status of the daemon. token: clients of a port must send it."""
+        self.hooks = Hooks(Path(f"{config.database}{SHOWN}"))
         self._lore = lore
         self._config = config
         self._stopping = stopping
@@ -141,6 +146,8 @@ class Clients:
         elif request == "status":
             state = await anyio.to_thread.run_sync(self._describe)
             await stream.send(protocol.encode("welcome", _self() | {"status": json.dumps(state)}))
+        elif request == "hook":
+            await self._serve_hook(stream, fields)
         elif request in ("mcp", "verbs"):
             self._refuse_too_many()
             client = Client(request, fields, self._settings(fields), time.time())
@@ -150,7 +157,7 @@ class Clients:
             finally:
                 self._present.discard(client)
         else:
-            raise Invalid(f"unknown request {request!r}; known: mcp, verbs, ping, status, stop")
+            raise Invalid(f"unknown request {request!r}; known: mcp, verbs, hook, ping, status, stop")
 
     def _refuse_too_many(self) -> None:
         """Each client is an open file, and the system limits their number."""
@@ -199,6 +206,15 @@ class Clients:
                     await stream.send(BEGUN)
                     await stream.send(await anyio.to_thread.run_sync(answer, lore, line))
             until.cancel_scope.cancel()
+
+    async def _serve_hook(self, stream: ByteStream, fields: dict[str, str]) -> None:
+        """One event of a conversation; the reply has the output for the client."""
+        self.used()
+        hook = read_input(fields)
+        caller = {**fields, "folder": hook.folder, "session": hook.session}
+        client = Client("hook", caller, self._settings(fields), time.time())
+        warns = client.config.hooks_pre_tool_use
+        await self.hooks.serve(hook, await self._lore_of(client), stream, warns=warns)
 
     async def _lore_of(self, client: Client, patient: bool = False) -> Lore:
         """A Lore with the settings and the folder of a client. A person at a terminal is in no session."""

@@ -5,7 +5,7 @@ import os
 import secrets
 import signal
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ from lore.engine.consolidation_run import language_models
 from lore.engine.schedule import Schedule
 from lore.environment import of_clients
 from lore.supervision import Service, async_failure_of, failure_of
-from lore.transcripts.sources import VARIABLES, selected
+from lore.transcripts.sources import VARIABLES, Source, selected
 from lore.version import VERSION
 
 PREDECESSOR_SECONDS = 20.0
@@ -99,6 +99,7 @@ class Daemon:
         self._watcher = TranscriptWatcher(lore, transcripts)
         self._schedule = Schedule(lore)
         self._ingestion = Service("reading transcripts")
+        self._one_reader = anyio.Lock()
         self._consolidation = Service("consolidation")
         self._reading = not config.ingest_paused
         """Whether transcripts are being read, or have not been read yet."""
@@ -111,6 +112,7 @@ class Daemon:
             chores.start_soon(_stop_on_signal, stopping)
             chores.start_soon(self._supervised, Service("resting"), partial(self._rest, stopping))
             chores.start_soon(self._supervised, self._ingestion, self._ingest)
+            chores.start_soon(self._supervised, Service("reading named transcripts"), self._ingest_named)
             chores.start_soon(self._supervised, self._consolidation, self._consolidate)
             self._status.write()
             chores.start_soon(self._supervised, Service("the status file"), self._update_status)
@@ -162,14 +164,26 @@ class Daemon:
             return
         async for _ in self._watcher.changes(self._config.ingest_poll_seconds):
             self._reading = True
-            if changed := await anyio.to_thread.run_sync(self._watcher.changed):
-                with self._status.doing("ingesting"):
-                    done = await anyio.to_thread.run_sync(self._watcher.read, changed)
-                if done.turns:
-                    self._clients.used()
-                    logger.info("read %d new turns, %d new sessions", done.turns, done.sessions)
+            async with self._one_reader:
+                if changed := await anyio.to_thread.run_sync(self._watcher.changed):
+                    await self._read(changed)
             self._reading = False
             self._ingestion.works()
+
+    async def _ingest_named(self) -> None:
+        """Read the transcripts that hooks name, at once."""
+        async for path in self._clients.hooks.transcripts():
+            async with self._one_reader:
+                named = await anyio.to_thread.run_sync(self._watcher.named, Path(path))
+                if named and not self._config.ingest_paused:
+                    await self._read(named)
+
+    async def _read(self, files: Sequence[tuple[Path, Source]]) -> None:
+        with self._status.doing("ingesting"):
+            done = await anyio.to_thread.run_sync(self._watcher.read, files)
+        if done.turns:
+            self._clients.used()
+            logger.info("read %d new turns, %d new sessions", done.turns, done.sessions)
 
     async def _consolidate(self) -> None:
         """Run what the schedule says is due."""

@@ -8,7 +8,7 @@ import time
 from contextlib import suppress
 
 from lore.doors.endpoint import Endpoint, Hung, Reply, socket_pair
-from lore.environment import child_environment, folder
+from lore.environment import child_environment, folder, variables
 from lore.errors import Unavailable
 from lore.filelock import holding, is_held
 from lore.version import VERSION
@@ -33,6 +33,20 @@ def start(endpoint: Endpoint) -> bool:
     """Have a daemon answer; whether this call started it. Unavailable says why it cannot start."""
     with holding(endpoint.starting, START_SECONDS):
         return _start(endpoint)
+
+
+def start_soon(endpoint: Endpoint) -> None:
+    """Have a process of its own call `start`; this one does not wait. Nothing happens while another process
+    starts a daemon, or where none can run."""
+    if is_held(endpoint.starting) or not is_writable(endpoint):
+        return
+    subprocess.Popen(
+        [sys.executable, "-P", "-m", __name__],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
 
 
 def renew(endpoint: Endpoint) -> None:
@@ -235,3 +249,7 @@ def _message(line: str) -> str:
     _, _, rest = line.partition(" ")
     level, _, message = rest.partition(" ")
     return message if level in LEVELS else line.strip()
+
+
+if __name__ == "__main__":
+    start(Endpoint(variables()))

@@ -103,6 +103,15 @@ class TranscriptWatcher:
             and source.written_at(path) >= self._transcripts.since
         ]
 
+    def named(self, path: Path) -> list[tuple[Path, Source]]:
+        """The file at this path, if it is a transcript of a watched client, wherever it lies."""
+        owners = [
+            source
+            for source in self._transcripts.sources
+            if source.owns(path) and any(map(path.match, source.file_names))
+        ]
+        return [(path, source) for source in owners[:1] if any(source.signature(path)[0])]
+
     def _to_read(self, path: Path, look: Signature) -> bool:
         """Whether the file has changed, or its quarantine is over."""
         changed = self._seen.get(path) != look

@@ -20,6 +20,8 @@ SNAPSHOT = "<state_snapshot>"
 FILES = "--- Content from referenced files ---"
 CHATS, PROJECT_ROOT = "chats", ".project_root"
 """The folder of a project's sessions, and the file beside it that contains the project's path."""
+HOOK_CONTEXT = ("<hook_context>", "</hook_context>")
+"""The tags around texts that hooks add to a prompt."""
 UNTRUSTED = re.compile(r"</?untrusted_context>\n?")
 
 
@@ -79,6 +81,13 @@ class Reader:
             frame = replace(frame, reasoning="")
 
 
+def without_hook_context(text: str) -> str:
+    """A prompt without the texts that hooks have added."""
+    begin, end = HOOK_CONTEXT
+    first, *rest = text.split(begin)
+    return "".join([first, *(part.partition(end)[2] for part in rest)])
+
+
 def _uuid(id: str, session: str) -> str:
     """The message's id if it is a UUID. Any other id may occur in several sessions."""
     try:
@@ -101,7 +110,8 @@ def _project_root(session: Path) -> str:
 def _text(message: Mapping[str, Any], role: Role) -> str:
     text = fields.joined(message.get("content"))
     if role == "user":
-        text = (fields.joined(message.get("displayContent")) or text).partition(FILES)[0]
+        text = fields.joined(message.get("displayContent")) or text
+        text = without_hook_context(text).partition(FILES)[0]
     return fields.message(text)
 
 

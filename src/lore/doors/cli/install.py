@@ -14,6 +14,7 @@ from click.shell_completion import CompletionItem
 from lore import lazy
 from lore.clients.edit import Programs
 from lore.clients.table import CLIENTS, Client, client_named
+from lore.doors.cli.connect import settings as load_settings
 from lore.doors.cli.group import Command, Flags, command
 from lore.doors.cli.render import complain, note, plural, show_document, show_table, visible
 from lore.doors.client_files import (
@@ -197,9 +198,10 @@ def _programs(flags: Flags, surfaces: str | None) -> Programs:
             settings.append(f"{PREFIX}{name.upper()}={text}")
     arguments += [] if surfaces is None else ["--surfaces", surfaces]
     hook = own_command("lore-hook", "lore.doors.hook")
+    warns = load_settings(flags).hooks_pre_tool_use
     if sys.platform == "win32":  # its shell has no `env`: hooks use the settings of the user's environment
-        return Programs(server, arguments, hook, [], subprocess.list2cmdline)
-    return Programs(server, arguments, hook, settings)
+        return Programs(server, arguments, hook, [], warns, subprocess.list2cmdline)
+    return Programs(server, arguments, hook, settings, warns)
 
 
 # --- what they have in common
