@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from lore.doors.client_files import plugin_folder
 from lore.doors.hooks import EVENTS
-from lore.doors.plugin_folder import plugin_folder
 from lore.surfaces import surfaces_named
 from lore.version import VERSION
 

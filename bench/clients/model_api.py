@@ -137,7 +137,7 @@ def _results(body: dict[str, Any]) -> int:
         for part in (message.get("content") or message.get("parts") or [])
         if isinstance(part, dict)
     ]
-    roles = sum(message.get("role") == "tool" for message in body.get("messages", []))
+    roles = len([message for message in body.get("messages", []) if message.get("role") == "tool"])
     items = [item for item in body.get("input", []) if isinstance(item, dict)]
     kinds = sum(part.get("type") in RESULT_TYPES for part in [*parts, *items])
     return roles + kinds + sum("functionResponse" in part for part in parts)

@@ -25,9 +25,9 @@ from bench.clients.report import Cell, say, table
 from bench.clients.scene import Scene
 from lore.config import load
 from lore.connecting import wire
+from lore.doors.client_files import plugin_folder
 from lore.doors.endpoint import Endpoint
 from lore.doors.hooks import EVENTS, GEMINI
-from lore.doors.plugin_folder import plugin_folder
 from lore.doors.starting import stop
 from lore.model import Draft
 

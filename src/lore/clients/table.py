@@ -25,9 +25,10 @@ class Client:
     servers: its file with servers; of several the first that exists, or else the first. key: the path of
     the servers in it. shape: an entry for a command and its arguments. project: its file in a project.
     hooks: its file with hooks; events: its names of those that Lore wants; patience: seconds or milliseconds
-    for one; before_tool: its name of the event before a tool is used, which users may want. module: in place of hooks, its file for code, and the name of the code in the plugin folder.
-    programs: its commands. plugin: file and path of a switch, on where Lore's plugin brings server and hooks;
-    unplug: the command that removes the plugin. next: what remains to do.
+    for one; before_tool: its name of the event before a tool is used, which users may want. module: in place
+    of hooks, its file for code, and the name of the code in the plugin folder. programs: its commands.
+    plugin: file and path of a switch, on where Lore's plugin brings server and hooks; unplug: the command
+    that removes the plugin. next: what remains to do.
     """
 
     name: str

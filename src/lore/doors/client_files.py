@@ -197,7 +197,12 @@ def write(change: Change) -> None:
 
 def _shipped(name: str) -> str | None:
     """The text of a file in the plugin folder."""
-    return next((text for place in PLUGINS if (text := _read(place / name))), None)
+    return _read(plugin_folder() / name)
+
+
+def plugin_folder() -> Path:
+    """The folder that clients add as a marketplace."""
+    return next(place for place in PLUGINS if (place / ".claude-plugin").is_dir())
 
 
 def _backup(path: Path) -> Path:

@@ -27,7 +27,8 @@ from lore.engine.consolidation_run import language_models
 from lore.engine.schedule import Schedule
 from lore.environment import of_clients
 from lore.supervision import Service, async_failure_of, failure_of
-from lore.transcripts.sources import VARIABLES, Source, selected
+from lore.transcripts.sources import VARIABLES, selected
+from lore.transcripts.turns import Source
 from lore.version import VERSION
 
 PREDECESSOR_SECONDS = 20.0
