@@ -16,7 +16,6 @@ from lore.doors.cli.render import note, plural, warn
 from lore.doors.guide import guide as guide_for
 from lore.doors.guide import sample_guide
 from lore.doors.logbook import keep_log
-from lore.doors.mcp import serve, serve_unready
 from lore.doors.sample import load_sample, sample_folder
 from lore.doors.starting import ping
 from lore.environment import variables
@@ -40,11 +39,11 @@ def mcp(flags: Flags, surfaces: str | None, sample: bool, guide: bool) -> None:
         elif guide:
             with open_lore(flags) as lore:
                 click.echo(guide_for(lore.status()), err=True)
-        serve(_settings(served, surfaces))
+        lazy.mcp.serve(_settings(served, surfaces))
     except LoreError as error:
         note(f"lore: {error}")
         wanted = surfaces or variables().get("LORE_SURFACES", "")
-        serve_unready(str(error), wanted, partial(_settings, served, surfaces))
+        lazy.mcp.serve_unready(str(error), wanted, partial(_settings, served, surfaces))
 
 
 def _settings(flags: Flags, surfaces: str | None) -> Config:
