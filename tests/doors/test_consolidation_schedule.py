@@ -15,6 +15,7 @@ from lore.clock import Clock
 from lore.config import SETTINGS as ALL_SETTINGS
 from lore.config import Config, ConsolidationSettings, Tuning, of_daemon
 from lore.connecting import wire
+from lore.doors.daemon import TICK_SECONDS
 from lore.doors.daemon_status import StatusFile
 from lore.doors.endpoint import Endpoint
 from lore.doors.starting import ping, start, stop
@@ -446,7 +447,7 @@ def test_a_daemon_does_not_exit_while_it_reads(home: Path, short_idle_time: None
     wire(Config(data_dir=Path(endpoint.home)), embedder=HashEmbedder()).close()
     with writers_waiting(endpoint):
         start(endpoint)
-        until(lambda: status(endpoint)["uptime_seconds"] > 4)
+        until(lambda: status(endpoint)["uptime_seconds"] > 2 * TICK_SECONDS)
         assert "nobody has used the daemon" not in Path(endpoint.log).read_text()
     until(lambda: not is_held(endpoint.lock))
     assert "read 3 new turns, 1 new sessions" in Path(endpoint.log).read_text()
@@ -454,7 +455,7 @@ def test_a_daemon_does_not_exit_while_it_reads(home: Path, short_idle_time: None
 
 def test_stopping_the_daemon_during_consolidation_loses_nothing(home: Path, endpoint: Endpoint) -> None:
     """What was done stays, what was not waits, and the store is whole."""
-    sessions, turns = 60, 40
+    sessions, turns = 30, 40
     lore = wire(Config(data_dir=Path(endpoint.home)), embedder=HashEmbedder())
     for number in range(sessions):
         path = written(home / "said", f"ferry{number:02}", turns)
