@@ -167,7 +167,7 @@ def test_generated_transcripts_have_the_wanted_number_of_turns() -> None:
 
 def test_ingest_reads_transcripts_once_and_finds_new_lines(tmp_path: Path) -> None:
     report = tmp_path / "ingest.json"
-    run("bench.ingest", "--megabytes", "3", "--files", "2", "--json", str(report))
+    run("bench.ingest", "--megabytes", "1", "--files", "2", "--json", str(report))
     figures = json.loads(report.read_text())
     assert figures["first"]["turns"] == figures["turns"] > 0
     assert figures["second"]["turns"] == figures["second"]["bytes"] == 0

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, closing
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +17,8 @@ from mcp import Client, MCPError, StdioServerParameters
 from lore import Draft
 from lore.config import Config
 from lore.connecting import wire
-from lore.doors.mcp import Offer, Workers
-from lore.doors.subscriptions import Audience
 from lore.embed.onnx import OnnxEmbedder
-from lore.surfaces import SURFACES, surfaces_named
+from tests.doors.in_process import answer, served
 from tests.doors.resident import SECONDS
 
 SERVE = """
@@ -49,23 +47,8 @@ async def connected(folder: Path, era: str) -> AsyncIterator[Client]:
             yield client
 
 
-@asynccontextmanager
-async def in_process(folder: Path, era: str) -> AsyncIterator[Client]:
-    """A server in this process, for tests to which a process of its own makes no difference."""
-    with closing(wire(Config(data_dir=folder, embedding_model="hash"), patient=False)) as lore:
-        lore.background.start()
-        offer = Offer(lore, surfaces_named("tree"), Workers(), Audience(), request_seconds=0)
-        with anyio.fail_after(SECONDS):
-            async with Client(offer.server, mode=era) as client:
-                yield client
-
-
-async def answer(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
-    """The structured answer of a call that must succeed, checked by the client against the schema."""
-    result = await client.call_tool(tool, arguments)
-    assert not result.is_error, result.content
-    assert isinstance(result.structured_content, dict)
-    return result.structured_content
+def in_process(folder: Path, era: str) -> AbstractAsyncContextManager[Client]:
+    return served(Config(data_dir=folder, embedding_model="hash"), era)
 
 
 @in_both_eras
@@ -197,17 +180,14 @@ def test_what_one_process_stores_another_finds_at_once(tmp_path: Path, era: str)
 @in_both_eras
 def test_a_model_that_cannot_load_leaves_everything_else_working(tmp_path: Path, era: str) -> None:
     """An embedding model that is not there: search falls back to words and says so."""
-    config, embedder = Config(data_dir=tmp_path), OnnxEmbedder(Path("nowhere"))
+    config = Config(data_dir=tmp_path)
 
     async def story() -> None:
-        with anyio.fail_after(SECONDS), closing(wire(config, embedder=embedder, patient=False)) as lore:
-            lore.background.start()
-            offer = Offer(lore, list(SURFACES.values()), Workers(), Audience(), request_seconds=0)
-            async with Client(offer.server, mode=era) as client:
-                kept = await answer(client, "store", content="the printer is on the third floor")
-                found = await answer(client, "search", query="printer floor")
-                assert [result["id"] for result in found["results"]] == [kept["id"]]
-                assert any("words only" in note and "nowhere" in note for note in found["notes"])
+        async with served(config, era, OnnxEmbedder(Path("nowhere"))) as client:
+            kept = await answer(client, "store", content="the printer is on the third floor")
+            found = await answer(client, "search", query="printer floor")
+            assert [result["id"] for result in found["results"]] == [kept["id"]]
+            assert any("words only" in note and "nowhere" in note for note in found["notes"])
 
     anyio.run(story)
 
