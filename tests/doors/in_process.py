@@ -1,12 +1,13 @@
 """The official MCP client on a server in this process, for tests to which a process of its own makes no
 difference."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
 from typing import Any
 
 import anyio
 from mcp import Client
+from mcp.client.session import MessageHandlerFnT
 
 from lore.config import Config
 from lore.connecting import wire
@@ -26,7 +27,7 @@ async def served(
     config: Config,
     era: str,
     embedder: Embedder | None = None,
-    on_message: Callable[[Any], Awaitable[None]] = ignore,
+    on_message: MessageHandlerFnT = ignore,
 ) -> AsyncIterator[Client]:
     """A client of a server with these settings, as `lore mcp` has it."""
     surfaces = surfaces_named(config.surfaces)

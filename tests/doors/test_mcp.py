@@ -244,7 +244,7 @@ def keep_turns(folder: Path) -> None:
             lore.remember(Draft(content=WALRUS.format(session), kind="turn", session=session))
 
 
-async def assert_own_turn_is_left_out(client: Client, meta: dict[str, Any] | None = None) -> None:
+async def assert_own_turn_is_left_out(client: Client, meta: Any = None) -> None:
     result = await client.call_tool("search", {"query": "walrus", "detail": "full"}, meta=meta)
     assert WALRUS.format("theirs") in str(result.content)
     assert WALRUS.format("mine") not in str(result.content)
