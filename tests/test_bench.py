@@ -432,7 +432,7 @@ def test_secrets_are_told_from_harmless_text(tmp_path: Path) -> None:
 
 def test_soak_samples_the_daemon_under_a_load_that_fails_nowhere(tmp_path: Path) -> None:
     report = tmp_path / "soak.json"
-    small = ("--minutes", "0.05", "--intervals", "2", "--clients", "2", "--calls-per-second", "20")
+    small = ("--minutes", "0.03", "--intervals", "2", "--clients", "2", "--calls-per-second", "20")
     run("bench.soak", *small, "--model", "hash", "--json", str(report))
     figures = json.loads(report.read_text())
     assert figures["failures"] == []
