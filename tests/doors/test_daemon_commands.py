@@ -32,7 +32,7 @@ LIMIT_SECONDS = 60
 LINE = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}[+-]\d\d:\d\d [A-Z]+ .+"
 
 
-class Said(NamedTuple):
+class Output(NamedTuple):
     out: str
     error: str
 
@@ -46,16 +46,16 @@ class Home:
         self.endpoint = Endpoint({}, str(folder))
         self.log = Path(self.endpoint.log)
 
-    def __call__(self, *args: str, code: int = 0, env: dict[str, str] | None = None) -> Said:
+    def __call__(self, *args: str, code: int = 0, env: dict[str, str] | None = None) -> Output:
         """Run the command: `daemon run` as a process, all others in this one."""
         if "run" not in args:
             result = self.command(*args, code=code, env=env)
-            return Said(result.stdout, result.stderr)
+            return Output(result.stdout, result.stderr)
         pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         with self.command.start(*args, env=env, **pipes) as process:
             out, error = process.communicate(timeout=LIMIT_SECONDS)
         assert process.returncode == code, (out, error)
-        return Said(out.decode(), error.decode())
+        return Output(out.decode(), error.decode())
 
     def document(self, *args: str, code: int = 0) -> Any:
         return json.loads(self(*args, "--json", code=code).out)
@@ -109,26 +109,26 @@ def living(home: Home, unix: bool) -> Iterator[Home]:
     assert not is_held(home.endpoint.lock)
 
 
-def heard(process: subprocess.Popen[bytes], text: str, stream: str = "stdout") -> str:
-    """What comes out of a process until it has said this."""
+def read_until(process: subprocess.Popen[bytes], text: str, stream: str = "stdout") -> str:
+    """The output of a process up to this text, and a little more."""
     pipe = getattr(process, stream)
-    said = b""
-    while text.encode() not in said:
+    output = b""
+    while text.encode() not in output:
         ready, _, _ = select.select([pipe], [], [], LIMIT_SECONDS)
-        assert ready, said
+        assert ready, output
         part = os.read(pipe.fileno(), 1 << 16)
-        assert part, said
-        said += part
-    return said.decode()
+        assert part, output
+        output += part
+    return output.decode()
 
 
 # --- start, stop, restart
 def test_a_daemon_is_started_once_and_stopped_once(home: Home) -> None:
     pid = home.document("daemon", "status", code=3)["pid"]
     assert pid is None
-    said = home("daemon", "start").out
+    output = home("daemon", "start").out
     pid = home.document("daemon", "status")["pid"]
-    assert said == f"Lore: started (PID: {pid})\n"
+    assert output == f"Lore: started (PID: {pid})\n"
     assert home("daemon", "start").out == f"Lore: running already (PID: {pid})\n"
     assert home("daemon", "stop").out == "Lore: stopped\n"
     assert home("daemon", "stop").out == "Lore: not running\n"
@@ -154,9 +154,9 @@ def test_start_stop_and_logs_work_without_the_word_daemon(near: Home) -> None:
 def test_of_many_starts_at_once_one_starts_a_daemon(near: Home) -> None:
     pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     processes = [near.command.start("daemon", "start", "--json", **pipes) for _ in range(4)]
-    said = [json.loads(process.communicate(timeout=LIMIT_SECONDS)[0]) for process in processes]
-    assert sorted(document["started"] for document in said) == [False, False, False, True]
-    assert len({document["pid"] for document in said}) == 1
+    documents = [json.loads(process.communicate(timeout=LIMIT_SECONDS)[0]) for process in processes]
+    assert sorted(document["started"] for document in documents) == [False, False, False, True]
+    assert len({document["pid"] for document in documents}) == 1
 
 
 def test_a_restart_starts_a_daemon_or_replaces_it_and_stop_reports_its_process_id(near: Home) -> None:
@@ -251,10 +251,10 @@ def test_an_impossible_folder_is_an_error_and_not_a_traceback(near: Home) -> Non
 # --- in the foreground
 def test_ctrl_c_ends_a_daemon_in_the_foreground_cleanly(near: Home) -> None:
     with near.command.start("daemon", "run", stderr=subprocess.PIPE) as process:
-        begun = heard(process, " serves ", "stderr")
+        begun = read_until(process, " serves ", "stderr")
         assert re.match(r"\d\d:\d\d:\d\d lore ", begun)
         process.send_signal(signal.SIGINT)
-        assert heard(process, " ended\n", "stderr")
+        assert read_until(process, " ended\n", "stderr")
         assert process.wait(LIMIT_SECONDS) == 0
     assert " INFO ended" in near("logs").out
 
@@ -378,19 +378,19 @@ def test_a_full_log_is_rotated_and_two_older_ones_are_kept(near: Home) -> None:
     assert near.folder.joinpath("daemon.log.1").read_text().startswith("daemon.log\n")
     assert near.folder.joinpath("daemon.log.2").read_text().startswith("daemon.log.1\n")
     assert not near.folder.joinpath("daemon.log.3").exists()
-    said = near("logs", "-n", "3").out.splitlines()
-    assert (said[0], said[1][:3]) == ("daemon.log", "xxx")
-    assert " serves " in said[2]
+    lines = near("logs", "-n", "3").out.splitlines()
+    assert (lines[0], lines[1][:3]) == ("daemon.log", "xxx")
+    assert " serves " in lines[2]
 
 
 def test_following_a_log_continues_in_the_next_file(near: Home) -> None:
     near.log.write_text("old\n" * 10 + "x" * LARGEST_BYTES + "\nnewest\n")
     with near.command.start("daemon", "logs", "-n", "1", "-f", stdout=subprocess.PIPE) as process:
-        assert heard(process, "newest\n") == "newest\n"
+        assert read_until(process, "newest\n") == "newest\n"
         near.started()
-        assert re.fullmatch(LINE + "\n", heard(process, " serves ").partition("\n")[0] + "\n")
+        assert re.fullmatch(LINE + "\n", read_until(process, " serves ").partition("\n")[0] + "\n")
         near("stop")
-        heard(process, " ended\n")
+        read_until(process, " ended\n")
         process.send_signal(signal.SIGINT)
         assert process.wait(LIMIT_SECONDS) == 130
 

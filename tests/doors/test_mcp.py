@@ -195,7 +195,7 @@ def test_a_model_that_cannot_load_leaves_everything_else_working(tmp_path: Path,
 @pytest.mark.parametrize(
     ("stop", "era"), [(signal.SIGINT, LEGACY), (signal.SIGTERM, MODERN), (None, LEGACY), (None, MODERN)]
 )
-def test_the_process_ends_cleanly_when_told_or_left(
+def test_the_process_ends_cleanly_when_it_is_stopped_or_its_client_goes(
     tmp_path: Path, era: str, stop: signal.Signals | None
 ) -> None:
     """Ctrl-C, a polite kill, or the client closing stdin: exit code 0, no traceback, nothing lost."""

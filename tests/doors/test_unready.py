@@ -17,7 +17,7 @@ BROKEN = {
 """Settings -> the complaint about them."""
 
 
-def said(answer: dict[str, Any]) -> str:
+def refusal_of(answer: dict[str, Any]) -> str:
     """The text of a call that was refused."""
     assert answer["result"]["isError"]
     return str(answer["result"]["content"][0]["text"])
@@ -38,7 +38,7 @@ def test_broken_settings_are_told_to_the_agent_and_once_corrected_the_tools_work
         assert [tool["name"] for tool in agent.ask("tools/list")["result"]["tools"]] == TREE
         for text, complaint in BROKEN.items():
             settings.write_text(text)
-            assert complaint in said(agent.ask("tools/call", {"name": "list_roots", "arguments": {}}))
+            assert complaint in refusal_of(agent.ask("tools/call", {"name": "list_roots", "arguments": {}}))
         settings.write_text("embedding_model = 'hash'\n")
         kept = agent.call("store", content="a thing", depth=0)["id"]
         assert agent.call("read", id=kept)["content"] == "a thing"
@@ -49,28 +49,28 @@ def test_the_instructions_say_what_is_wrong(endpoint: Endpoint) -> None:
     about = {"name": "test", "version": "0"}
     parameters = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": about}
     with agent_of(endpoint, "--standalone") as agent:
-        told = agent.ask("initialize", parameters)["result"]["instructions"]
-    assert "idle_minutes must be a number" in told
+        instructions = agent.ask("initialize", parameters)["result"]["instructions"]
+    assert "idle_minutes must be a number" in instructions
 
 
 def test_once_it_is_known_the_instructions_of_the_relay_say_what_is_wrong(endpoint: Endpoint) -> None:
     Path(endpoint.home, "config.toml").write_text("idle_minutes = 'long'\n")
     with Agent(endpoint, era="modern") as agent:
-        assert "idle_minutes" in said(agent.ask("tools/call", {"name": "read_graph", "arguments": {}}))
-        told = agent.ask("server/discover")["result"]["instructions"]
-    assert "idle_minutes must be a number" in told
+        assert "idle_minutes" in refusal_of(agent.ask("tools/call", {"name": "read_graph", "arguments": {}}))
+        instructions = agent.ask("server/discover")["result"]["instructions"]
+    assert "idle_minutes must be a number" in instructions
 
 
 def test_unknown_surfaces_are_named_to_the_agent(shared: Endpoint) -> None:
     with agent_of(shared, "--surfaces", "cube") as agent:
-        refused = said(agent.greet().ask("tools/call", {"name": "list_roots", "arguments": {}}))
+        refused = refusal_of(agent.greet().ask("tools/call", {"name": "list_roots", "arguments": {}}))
         assert "unknown surfaces: cube; known: graph, official" in refused
 
 
 def test_a_client_with_another_model_is_refused_instead_of_opening_the_store(shared: Endpoint) -> None:
     """Two embedding models on one store would each embed everything again."""
     with agent_of(shared, LORE_EMBEDDING_MODEL="gte-small") as agent:
-        refused = said(agent.greet().ask("tools/call", {"name": "list_roots", "arguments": {}}))
+        refused = refusal_of(agent.greet().ask("tools/call", {"name": "list_roots", "arguments": {}}))
     assert "the daemon runs with embedding_model 'hash'" in refused
 
 
