@@ -46,7 +46,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(eq=False)
 class Client:
-    """An accepted client. fields: of its handshake. config: its own settings."""
+    """An accepted client. fields: of its handshake. config: its own settings. welcome: whether it was sent."""
 
     request: str
     fields: Mapping[str, str]
@@ -54,6 +54,7 @@ class Client:
     since: float
     messages: int = 0
     listens: bool = False
+    welcome: bool = False
 
     def view(self) -> dict[str, object]:
         """Its entry in the status."""
@@ -98,8 +99,9 @@ class Clients:
 
     @property
     def idle_seconds(self) -> float:
-        """Seconds since the last message of a client."""
-        return time.monotonic() - self._used_at
+        """Seconds since the last message of a client; 0 while one waits for its welcome."""
+        welcome = all(client.welcome for client in self._present)
+        return time.monotonic() - self._used_at if welcome else 0.0
 
     @property
     def listening(self) -> bool:
@@ -191,7 +193,7 @@ class Clients:
         seconds = client.config.request_seconds
         with lazy.mcp.Offer(lore, surfaces, self._workers, self._audience, seconds) as offer:
             repeatable = {"repeatable": ",".join(offer.repeatable)}
-            await stream.send(protocol.encode("welcome", _self() | repeatable | _warnings(client)))
+            await self._welcome(client, stream, repeatable)
             relayed = lazy.mcp_stream.RelayedMcpStream(stream, rest, partial(self._received, client))
             await relayed.run(offer.server, self._stopping)
 
@@ -199,7 +201,7 @@ class Clients:
         """Calls of verbs, one after the other, for a person who waits for the best answer."""
         lore = await self._lore_of(client, patient=True)
         lore = lore.for_namespace(client.config.namespace, surface="cli")
-        await stream.send(protocol.encode("welcome", _self() | _warnings(client)))
+        await self._welcome(client, stream, {})
         async with anyio.create_task_group() as until:
             until.start_soon(cancel_when, self._stopping, until.cancel_scope)
             async for line in lines(stream, rest):
@@ -208,6 +210,11 @@ class Clients:
                     await stream.send(BEGUN)
                     await stream.send(await anyio.to_thread.run_sync(answer, lore, line))
             until.cancel_scope.cancel()
+
+    async def _welcome(self, client: Client, stream: ByteStream, fields: Mapping[str, str]) -> None:
+        await stream.send(protocol.encode("welcome", {**_self(), **fields, **_warnings(client)}))
+        client.welcome = True
+        self.used()
 
     async def _lore_of(self, client: Client, patient: bool = False) -> Lore:
         """A Lore with the settings and the folder of a client. A person at a terminal is in no session."""
