@@ -46,7 +46,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(eq=False)
 class Client:
-    """An accepted client. fields: of its handshake. config: its own settings. welcome: whether it was sent."""
+    """An accepted client. fields: of its handshake. config: its own settings. welcome: it was sent."""
 
     request: str
     fields: Mapping[str, str]
