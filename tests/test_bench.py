@@ -175,7 +175,7 @@ def test_generated_transcripts_have_the_wanted_number_of_turns() -> None:
 
 def test_ingest_reads_transcripts_once_and_finds_new_lines(tmp_path: Path) -> None:
     report = tmp_path / "ingest.json"
-    run("bench.ingest", "--megabytes", "3", "--files", "2", "--json", str(report))
+    run("bench.ingest", "--megabytes", "1", "--files", "2", "--json", str(report))
     figures = json.loads(report.read_text())
     assert figures["first"]["turns"] == figures["turns"] > 0
     assert figures["second"]["turns"] == figures["second"]["bytes"] == 0
@@ -446,7 +446,7 @@ def test_secrets_are_told_from_harmless_text(tmp_path: Path) -> None:
 
 def test_soak_samples_the_daemon_under_a_load_that_fails_nowhere(tmp_path: Path) -> None:
     report = tmp_path / "soak.json"
-    small = ("--minutes", "0.05", "--intervals", "2", "--clients", "2", "--calls-per-second", "20")
+    small = ("--minutes", "0.03", "--intervals", "2", "--clients", "2", "--calls-per-second", "20")
     run("bench.soak", *small, "--model", "hash", "--json", str(report))
     figures = json.loads(report.read_text())
     assert figures["failures"] == []

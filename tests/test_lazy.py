@@ -1,6 +1,8 @@
 """The table of modules that are imported when first used."""
 
 import ast
+import subprocess
+import sys
 from importlib import import_module
 from pathlib import Path
 
@@ -25,3 +27,10 @@ def test_a_name_gives_its_module_and_an_unknown_name_is_an_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         getattr(lazy, "nonsense")  # noqa: B009 (type checkers know that it is not there)
     assert lazy.load("lore.config:Config") is lazy.config.Config
+
+
+def test_a_daemon_loads_mcp_and_the_surfaces_only_when_an_agent_connects() -> None:
+    """They take longer to load than everything else, and commands of a person need neither."""
+    heavy = {"mcp", "mcp_types", "pydantic", "lore.surfaces", "onnxruntime"}
+    code = f"import sys, lore.doors.daemon; print({heavy!r} & set(sys.modules))"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "set()"

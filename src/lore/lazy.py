@@ -19,8 +19,11 @@ if TYPE_CHECKING:
     import lore.doors.daemon as daemon
     import lore.doors.early as early
     import lore.doors.envelope as envelope
+    import lore.doors.mcp as mcp
+    import lore.doors.mcp_stream as mcp_stream
     import lore.doors.service as service
     import lore.doors.starting as starting
+    import lore.doors.subscriptions as subscriptions
     import lore.doors.transcript_watcher as transcript_watcher
     import lore.embed as embed
     import lore.engine.consolidate.backlog as consolidation_backlog
@@ -54,6 +57,8 @@ else:
         "ignore_rules": "lore.transcripts.ignore_rules",
         "import_formats": "lore.transcripts.import_formats",
         "ingest": "lore.engine.ingest",
+        "mcp": "lore.doors.mcp",
+        "mcp_stream": "lore.doors.mcp_stream",
         "policy": "lore.ranking.policy",
         "service": "lore.doors.service",
         "sources": "lore.transcripts.sources",
@@ -61,6 +66,7 @@ else:
         "starting": "lore.doors.starting",
         "store_opening": "lore.store.sqlite.opening",
         "store_peek": "lore.store.sqlite.peek",
+        "subscriptions": "lore.doors.subscriptions",
         "surfaces": "lore.surfaces",
         "transcript_watcher": "lore.doors.transcript_watcher",
         "untrusted_files": "lore.transcripts.untrusted_files",

@@ -2,6 +2,7 @@
 
 import shlex
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -137,6 +138,14 @@ def test_a_hook_gets_the_new_path_and_keeps_its_settings() -> None:
     line = at(parse(moved), ("hooks", "BeforeAgent", 0, "hooks", 0, "command"))
     assert shlex.split(str(line)) == ["env", "LORE_NAMESPACE=tom a", "/new/lore-hook", "BeforeAgent"]
     assert not part.own(part.remove(moved, ""))
+
+
+def test_the_hook_before_a_tool_comes_and_goes_with_the_setting() -> None:
+    part = hooks()
+    warned = part.add("", replace(PROGRAMS, before_tools=True))
+    line = at(parse(warned), ("hooks", "PreToolUse", 0, "hooks", 0, "command"))
+    assert line == "/opt/lore-hook PreToolUse"
+    assert parse(part.add(warned, PROGRAMS)) == parse(part.add("", PROGRAMS))
 
 
 def test_code_for_a_client_runs_the_hook_of_this_installation_and_replaces_no_other() -> None:

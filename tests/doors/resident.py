@@ -35,7 +35,9 @@ MODERN = {
 }
 SECONDS = 90.0
 """For what takes a moment on a machine that has time; a busy one may need far more."""
-LOOK_EVERY_SECONDS = 0.01
+SHORTEST_PAUSE_SECONDS = 0.01
+PAUSED = 0.1
+"""Share of the time so far that passes between two looks: looking takes the processor from the others."""
 LONGEST_FOLDER = 20
 """Characters of a temporary folder in which the path of a Unix socket is short enough."""
 
@@ -68,11 +70,12 @@ def an_endpoint(folder: Path) -> Iterator[Endpoint]:
 
 
 def until(look: Callable[[], T]) -> T:
-    """What it gives as soon as it gives anything."""
-    deadline = time.monotonic() + SECONDS
+    """Its first result that is true."""
+    began = time.monotonic()
     while not (found := look()):
-        assert time.monotonic() < deadline, "it did not happen"
-        select.select([], [], [], LOOK_EVERY_SECONDS)  # whoever is to do it needs the processor
+        elapsed = time.monotonic() - began
+        assert elapsed < SECONDS, "it did not happen"
+        select.select([], [], [], max(SHORTEST_PAUSE_SECONDS, PAUSED * elapsed))
     return found
 
 

@@ -4,6 +4,7 @@ import json
 import shlex
 import signal
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from lore.config import load
 from lore.doors.cli.render import columns
 from tests.doors.command import Command
+from tests.doors.resident import an_endpoint, short_folder
 
 LIMIT_SECONDS = 60
 
@@ -21,10 +23,18 @@ def run(tmp_path: Path) -> Command:
     return Command(tmp_path / "data")
 
 
+@pytest.fixture(scope="module")
+def served() -> Iterator[Command]:
+    """A folder with a daemon, so that each command is a light process."""
+    with short_folder() as folder, an_endpoint(folder):
+        run = Command(folder)
+        run("daemon", "start")
+        yield run
+
+
 def test_what_one_process_remembers_another_finds(run: Command) -> None:
-    said = run.output("remember", "the deploy key is in the vault")
-    id = said.split()[1]
-    assert id in run.output("search", "deploy", "key")
+    id = run.output("remember", "the deploy key is in the vault").split()[1]
+    assert id in run("search", "deploy", "key").stdout
 
 
 def test_processes_can_write_at_the_same_time(run: Command) -> None:
@@ -35,9 +45,9 @@ def test_processes_can_write_at_the_same_time(run: Command) -> None:
 
 
 @pytest.mark.parametrize("args", [("search", "water"), ("search", "water", "--json"), ("roots",)])
-def test_a_broken_pipe_ends_quietly(run: Command, args: tuple[str, ...]) -> None:
-    run("remember", "water under the bridge " * 1_000)
-    with run.start(*args, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+def test_a_broken_pipe_ends_quietly(served: Command, args: tuple[str, ...]) -> None:
+    served("remember", "water under the bridge " * 1_000)
+    with served.start(*args, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         process.stdout.close()
         assert process.stderr is not None
@@ -57,32 +67,32 @@ def test_ctrl_c_ends_quietly(run: Command) -> None:
     assert (process.returncode, out, error.strip()) == (130, b"", b"")
 
 
-def test_colours_are_for_terminals_only(run: Command) -> None:
-    run("remember", "a colourful thought")
-    assert "\x1b[" in run.on_a_terminal("search", "thought")
-    assert "\x1b[" not in run.output("search", "thought")
+def test_colours_are_for_terminals_only(served: Command) -> None:
+    served("remember", "a colourful thought")
+    assert "\x1b[" in served.on_a_terminal("search", "thought")
+    assert "\x1b[" not in served.output("search", "thought")
 
 
 @pytest.mark.parametrize("value", ["1", "0", "no", "please"])
-def test_no_color_is_honoured_whatever_it_says(run: Command, value: str) -> None:
-    run("remember", "a colourful thought")
-    assert "\x1b[" not in run.on_a_terminal("search", "thought", env={"NO_COLOR": value})
+def test_no_color_is_honoured_whatever_it_says(served: Command, value: str) -> None:
+    served("remember", "a colourful thought")
+    assert "\x1b[" not in served.on_a_terminal("search", "thought", env={"NO_COLOR": value})
 
 
-def test_long_lines_are_broken_for_eyes_and_kept_for_pipes(run: Command) -> None:
-    id = run.keep("word " * 60 + "end")
-    assert "word " * 60 + "end\n" in run.output("read", id)
-    shown = run.on_a_terminal("read", id, env={"NO_COLOR": "1"})
+def test_long_lines_are_broken_for_eyes_and_kept_for_pipes(served: Command) -> None:
+    id = served.keep("word " * 60 + "end")
+    assert "word " * 60 + "end\n" in served.output("read", id)
+    shown = served.on_a_terminal("read", id, env={"NO_COLOR": "1"})
     assert max(map(len, shown.splitlines())) <= 80
     assert shown.split().count("word") == 60
 
 
-def test_every_list_fits_the_terminal(run: Command) -> None:
+def test_every_list_fits_the_terminal(served: Command) -> None:
     title = "a very long title about 数据库 and ships 🚢 that goes on and on " * 4
-    top = run.keep("word " * 200, "--title", title)
-    run.keep("数据库在法兰克福。" * 200 + "word", "--title", f"another {title}", "--under", top)
+    top = served.keep("word " * 200, "--title", title)
+    served.keep("数据库在法兰克福。" * 200 + "word", "--title", f"another {title}", "--under", top)
     for length in range(20, 60, 6):
-        run.keep(f"word {length}", "--title", "x" * length, "--under", top)
+        served.keep(f"word {length}", "--title", "x" * length, "--under", top)
     for room, args in (
         (44, ("search", "word", "-l50", "--why")),
         (200, ("search", "word", "-l50", "--why")),
@@ -92,51 +102,45 @@ def test_every_list_fits_the_terminal(run: Command) -> None:
         (44, ("explore", top)),
         (44, ("read", top)),
     ):
-        shown = run.on_a_terminal(*args, columns=room)
+        shown = served.on_a_terminal(*args, columns=room)
         assert max(map(columns, shown.splitlines())) <= room, (room, args)
 
 
-def test_nothing_is_cut_in_a_pipe(run: Command) -> None:
+def test_nothing_is_cut_in_a_pipe(served: Command) -> None:
     title = "a very long title that goes on and on " * 8 + "to its end"
-    id = run.keep("word " * 50, "--title", title)
+    id = served.keep("word " * 50, "--title", title)
     for args in (("search", "word"), ("search", "--format", "title", "word"), ("roots",), ("explore", id)):
-        assert title in run.output(*args, env={"COLUMNS": "44"})
-
-
-def test_serving_leaves_stdout_to_the_protocol(run: Command) -> None:
-    pipes: dict[str, Any] = {
-        "stdin": subprocess.DEVNULL,
-        "stdout": subprocess.PIPE,
-        "stderr": subprocess.PIPE,
-    }
-    with run.start("mcp", "--sample", "--guide", **pipes) as process:
-        out, error = process.communicate(timeout=LIMIT_SECONDS)
-    assert (process.returncode, out) == (0, b"")
-    assert b"sample memories" in error
-    assert b"claude mcp add --scope user lore -- " in error
+        assert title in served.output(*args, env={"COLUMNS": "44"})
 
 
 @pytest.mark.parametrize("named", [False, True], ids=["in the data folder", "named by a variable"])
 def test_the_sample_is_served_from_a_store_of_its_own(run: Command, tmp_path: Path, named: bool) -> None:
     own = tmp_path / "mine.db" if named else run.database
     env = {"LORE_DB_PATH": str(own) if named else ""}
-    run.output("remember", "mine", env=env)
-    pipes: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+    run("remember", "mine", env=env)
+    pipes: dict[str, Any] = {
+        "stdin": subprocess.DEVNULL,
+        "stdout": subprocess.PIPE,
+        "stderr": subprocess.PIPE,
+    }
     with run.start("mcp", "--sample", "--guide", env=env, **pipes) as process:
-        _, error = process.communicate(timeout=LIMIT_SECONDS)
-    told = error.decode()
-    assert f"Your data   {own}" in told
-    assert connecting(told)[-2:] == ["--db", str(own)]
-    assert json.loads(run.output("status", "--json", env=env))["counts"]["memories"] == 1
-    [line] = [line for line in told.splitlines() if line.endswith(" roots")]
+        out, error = process.communicate(timeout=LIMIT_SECONDS)
+    assert (process.returncode, out) == (0, b""), "stdout belongs to the protocol"
+    guide = error.decode()
+    assert "sample memories" in guide
+    assert "claude mcp add --scope user lore -- " in guide
+    assert f"Your data   {own}" in guide
+    assert connecting(guide)[-2:] == ["--db", str(own)]
+    assert json.loads(run("status", "--json", env=env).stdout)["counts"]["memories"] == 1
+    [line] = [line for line in guide.splitlines() if line.endswith(" roots")]
     roots = subprocess.run([*shlex.split(line), "--json"], capture_output=True, check=True, env=run.env(env))
     assert "Teahouse" in roots.stdout.decode()
     assert load({}, data_dir=run.data_dir / "sample").ingest_paused
 
 
-def connecting(told: str) -> list[str]:
+def connecting(guide: str) -> list[str]:
     """How the guide connects a client."""
-    [line] = [line for line in told.splitlines() if "claude mcp add" in line]
+    [line] = [line for line in guide.splitlines() if "claude mcp add" in line]
     return shlex.split(line)[7:]
 
 

@@ -106,18 +106,18 @@ class Both(NamedTuple):
     direct: Command
 
     def same(self, *args: str, code: int = 0, input: bytes | None = None) -> str:
-        """Run it on both: exit code, stdout and stderr are alike but for ids and times; what was said.
+        """Run it on both: exit code, stdout and stderr are alike but for ids and times. Returns its output.
 
-        Scores fade with time, and one of the two is asked a little later.
+        Scores fade with time, and one of the two runs a little later.
         """
         filled = [arg.format(**self.ids) for arg in args]
         with no_way_to_the_store():
-            said = _masked(self.through, self.through(*filled, code=code, input=input))
+            output = _masked(self.through, self.through(*filled, code=code, input=input))
         other = _masked(self.direct, self.direct(*filled, code=code, input=input))
-        assert SCORE.sub("<score>", said) == SCORE.sub("<score>", other)
-        scores = [[float(score[0]) for score in SCORE.finditer(text)] for text in (said, other)]
+        assert SCORE.sub("<score>", output) == SCORE.sub("<score>", other)
+        scores = [[float(score[0]) for score in SCORE.finditer(text)] for text in (output, other)]
         assert scores[0] == pytest.approx(scores[1], abs=0.0011)
-        return said
+        return output
 
 
 MASKS = (
@@ -203,10 +203,10 @@ def test_a_command_prints_the_same_with_and_without_a_daemon(
 
 @pytest.mark.parametrize("name", ["", " ", "x" * 101, "\udcff"])
 def test_an_invalid_namespace_is_refused_the_same_with_and_without_a_daemon(both: Both, name: str) -> None:
-    """The store is asked, which says why."""
-    told = [run("--namespace", name, "status", code=1).stderr for run in (both.through, both.direct)]
-    assert told[0] == told[1]
-    assert told[0].startswith("lore: namespace must be ")
+    """The store says why."""
+    errors = [run("--namespace", name, "status", code=1).stderr for run in (both.through, both.direct)]
+    assert errors[0] == errors[1]
+    assert errors[0].startswith("lore: namespace must be ")
 
 
 @pytest.mark.parametrize("form", [(), ("--json",)], ids=["plain", "json"])

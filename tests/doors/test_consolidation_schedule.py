@@ -15,6 +15,7 @@ from lore.clock import Clock
 from lore.config import SETTINGS as ALL_SETTINGS
 from lore.config import Config, ConsolidationSettings, Tuning, of_daemon
 from lore.connecting import wire
+from lore.doors.daemon import TICK_SECONDS
 from lore.doors.daemon_status import StatusFile
 from lore.doors.endpoint import Endpoint
 from lore.doors.starting import ping, start, stop
@@ -49,7 +50,7 @@ FRAGMENTS = Filter(kinds=frozenset({"fragment"}))
 
 def written(folder: Path, session: str, turns: int = 3) -> Path:
     """A transcript of Claude Code in which something worth knowing was said long ago."""
-    said = (
+    sentences = (
         f"We decided to use Postgres for the {session} service because it has row level security.",
         f"I prefer short names in the {session} service.",
         f"The {session} service listens on port 4000.",
@@ -58,10 +59,10 @@ def written(folder: Path, session: str, turns: int = 3) -> Path:
     path = folder / f"{session}.jsonl"
     with path.open("w") as file:
         for number in range(turns):
-            told: dict[str, Any] = {"type": "user", "uuid": f"{session}-{number}", "sessionId": session}
-            told |= {"message": {"role": "user", "content": said[number % len(said)]}}
-            told |= {"timestamp": f"2026-01-15T20:00:{number:02}.000Z", "cwd": "/gone/ferry"}
-            file.write(json.dumps(told) + "\n")
+            line: dict[str, Any] = {"type": "user", "uuid": f"{session}-{number}", "sessionId": session}
+            line |= {"message": {"role": "user", "content": sentences[number % len(sentences)]}}
+            line |= {"timestamp": f"2026-01-15T20:00:{number:02}.000Z", "cwd": "/gone/ferry"}
+            file.write(json.dumps(line) + "\n")
     return path
 
 
@@ -294,11 +295,11 @@ def test_consolidation_can_be_ended_between_two_conversations_and_keeps_its_resu
 ) -> None:
     converse(lore, tmp_path, "ferry", "tug", "barge")
 
-    def told(phase: str, done: int, total: int) -> None:
+    def end_after_the_second(phase: str, done: int, total: int) -> None:
         if (phase, done) == ("digest", 1):
             night.end()
 
-    night = ConsolidationRun(lore, told)
+    night = ConsolidationRun(lore, end_after_the_second)
     with pytest.raises(Ended, match="in digest, after 2 of 3"):
         night.run()
     assert len(lore.staged()) == 1
@@ -310,17 +311,17 @@ def test_consolidation_can_be_ended_between_two_conversations_and_keeps_its_resu
 def test_ending_consolidation_does_not_wait_for_a_language_model(lore: Lore, tmp_path: Path) -> None:
     """The question is asked again the next time; the conversation has not failed."""
     converse(lore, tmp_path, "ferry")
-    asked, answered = Event(), Event()
+    question_sent, answered = Event(), Event()
 
     def slow(prompt: Prompt) -> str:
-        asked.set()
+        question_sent.set()
         answered.wait(SECONDS)
         return "too late"
 
     night = ConsolidationRun(replace(lore, model=ScriptedModel(slow)))
 
     def leave() -> None:
-        asked.wait(SECONDS)
+        question_sent.wait(SECONDS)
         night.end()
 
     ending = Thread(target=leave)
@@ -405,8 +406,8 @@ def test_a_daemon_digests_conversations_into_trees_on_its_own(home: Path, endpoi
         written(transcripts(home), "ferry")
         until(lambda: agent.call("list_roots")["roots"])
     until(lambda: status(endpoint)["last_consolidation_at"])
-    told = status(endpoint)
-    assert (told["staged_turns"], told["language_model"]) == (0, None)
+    document = status(endpoint)
+    assert (document["staged_turns"], document["language_model"]) == (0, None)
     assert stop(endpoint)
     assert "sessions_digested 1" in Path(endpoint.log).read_text()
 
@@ -446,7 +447,7 @@ def test_a_daemon_does_not_exit_while_it_reads(home: Path, short_idle_time: None
     wire(Config(data_dir=Path(endpoint.home)), embedder=HashEmbedder()).close()
     with writers_waiting(endpoint):
         start(endpoint)
-        until(lambda: status(endpoint)["uptime_seconds"] > 4)
+        until(lambda: status(endpoint)["uptime_seconds"] > 2 * TICK_SECONDS)
         assert "nobody has used the daemon" not in Path(endpoint.log).read_text()
     until(lambda: not is_held(endpoint.lock))
     assert "read 3 new turns, 1 new sessions" in Path(endpoint.log).read_text()
@@ -454,7 +455,7 @@ def test_a_daemon_does_not_exit_while_it_reads(home: Path, short_idle_time: None
 
 def test_stopping_the_daemon_during_consolidation_loses_nothing(home: Path, endpoint: Endpoint) -> None:
     """What was done stays, what was not waits, and the store is whole."""
-    sessions, turns = 60, 40
+    sessions, turns = 30, 40
     lore = wire(Config(data_dir=Path(endpoint.home)), embedder=HashEmbedder())
     for number in range(sessions):
         path = written(home / "said", f"ferry{number:02}", turns)

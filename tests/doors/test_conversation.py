@@ -16,7 +16,7 @@ def spoken(message: dict[str, Any]) -> bytes:
     return json.dumps({"jsonrpc": "2.0"} | message).encode() + b"\n"
 
 
-def asked(conversation: Conversation, id: int | str, message: dict[str, Any], begun: bool = True) -> None:
+def send(conversation: Conversation, id: int | str, message: dict[str, Any], begun: bool = True) -> None:
     conversation.follow(True, spoken({"id": id} | message))
     if begun:
         conversation.follow(False, protocol.encode("begun", {"id": json.dumps(id)}))
@@ -33,7 +33,7 @@ def excuses(conversation: Conversation) -> dict[int | str, str]:
 
 def test_an_answered_request_is_closed() -> None:
     conversation = Conversation()
-    asked(conversation, 1, CALL)
+    send(conversation, 1, CALL)
     assert conversation.waiting
     answered(conversation, 1)
     assert not conversation.waiting
@@ -43,16 +43,16 @@ def test_an_answered_request_is_closed() -> None:
 
 def test_ids_of_different_kinds_are_different() -> None:
     conversation = Conversation()
-    asked(conversation, 1, CALL)
+    send(conversation, 1, CALL)
     answered(conversation, "1")
     assert conversation.waiting
 
 
 def test_an_unsafe_request_that_was_begun_gets_one_error_reply() -> None:
     conversation = Conversation()
-    asked(conversation, 1, CALL)
-    asked(conversation, 2, CALL, begun=False)
-    asked(conversation, 3, SEARCH)
+    send(conversation, 1, CALL)
+    send(conversation, 2, CALL, begun=False)
+    send(conversation, 3, SEARCH)
     conversation.interrupted("search,read")
     assert list(excuses(conversation)) == [1]
     assert excuses(conversation) == {}
@@ -61,7 +61,7 @@ def test_an_unsafe_request_that_was_begun_gets_one_error_reply() -> None:
 
 def test_a_request_that_kills_daemons_is_given_up() -> None:
     conversation = Conversation()
-    asked(conversation, 1, SEARCH)
+    send(conversation, 1, SEARCH)
     for _ in range(MOST_TRIES - 1):
         conversation.interrupted("search")
         assert excuses(conversation) == {}
@@ -72,14 +72,14 @@ def test_a_request_that_kills_daemons_is_given_up() -> None:
 
 def test_a_cancelled_request_is_not_waited_for() -> None:
     conversation = Conversation()
-    asked(conversation, "a", CALL)
+    send(conversation, "a", CALL)
     conversation.follow(True, spoken({"method": "notifications/cancelled", "params": {"requestId": "a"}}))
     assert not conversation.waiting
 
 
 def test_a_subscription_does_not_count_as_an_open_request() -> None:
     conversation = Conversation()
-    asked(conversation, 1, {"method": "subscriptions/listen"})
+    send(conversation, 1, {"method": "subscriptions/listen"})
     assert conversation.listening
     assert not conversation.waiting
     conversation.interrupted("")
@@ -90,8 +90,8 @@ def test_a_subscription_does_not_count_as_an_open_request() -> None:
 
 def test_giving_up_answers_every_open_request() -> None:
     conversation = Conversation()
-    asked(conversation, 1, CALL, begun=False)
-    asked(conversation, 2, {"method": "tools/list"}, begun=False)
+    send(conversation, 1, CALL, begun=False)
+    send(conversation, 2, {"method": "tools/list"}, begun=False)
     conversation.give_up("the disk is full")
     call, listing = [json.loads(line) for line in conversation.outgoing().splitlines()]
     assert call["result"]["isError"]
@@ -100,11 +100,11 @@ def test_giving_up_answers_every_open_request() -> None:
     assert not conversation.waiting
 
 
-def heard_and_answered(line: socket.socket, heard: list[dict[str, Any]]) -> None:
+def record_and_answer(line: socket.socket, messages: list[dict[str, Any]]) -> None:
     """A daemon that says yes to everything."""
     with line.makefile("rb") as lines:
         for message in map(json.loads, lines):
-            heard.append(message)
+            messages.append(message)
             if "id" in message:
                 id = json.dumps(message["id"])
                 line.sendall(
@@ -114,38 +114,38 @@ def heard_and_answered(line: socket.socket, heard: list[dict[str, Any]]) -> None
 
 def test_a_new_daemon_receives_the_handshake_the_subscriptions_and_the_open_requests() -> None:
     conversation = Conversation()
-    asked(conversation, 0, {"method": "initialize", "params": {"protocolVersion": "2025-06-18"}})
+    send(conversation, 0, {"method": "initialize", "params": {"protocolVersion": "2025-06-18"}})
     answered(conversation, 0)
     conversation.follow(True, spoken({"method": "notifications/initialized"}))
     for id, method, uri in ((1, "subscribe", "a:"), (2, "subscribe", "b:"), (3, "unsubscribe", "b:")):
-        asked(conversation, id, {"method": f"resources/{method}", "params": {"uri": uri}})
+        send(conversation, id, {"method": f"resources/{method}", "params": {"uri": uri}})
         answered(conversation, id)
-    asked(conversation, 4, SEARCH)
+    send(conversation, 4, SEARCH)
     conversation.interrupted("search")
 
-    heard: list[dict[str, Any]] = []
+    messages: list[dict[str, Any]] = []
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        daemon = threading.Thread(target=heard_and_answered, args=(theirs, heard))
+        daemon = threading.Thread(target=record_and_answer, args=(theirs, messages))
         daemon.start()
         assert conversation.restore(ours)
         ours.shutdown(socket.SHUT_WR)
         daemon.join()
-    assert [message["method"] for message in heard] == [
+    assert [message["method"] for message in messages] == [
         "initialize",
         "notifications/initialized",
         "resources/subscribe",
         "tools/call",
     ]
-    assert [message.get("id") for message in heard] == ["lore-mcp/0", None, "lore-mcp/0", 4]
-    assert heard[2]["params"] == {"uri": "a:"}
+    assert [message.get("id") for message in messages] == ["lore-mcp/0", None, "lore-mcp/0", 4]
+    assert messages[2]["params"] == {"uri": "a:"}
     [notice] = conversation.outgoing().splitlines()
     assert json.loads(notice)["params"] == {"uri": "a:"}
 
 
 def test_a_daemon_that_hangs_up_meanwhile_restores_nothing() -> None:
     conversation = Conversation()
-    asked(conversation, 0, {"method": "initialize"})
+    send(conversation, 0, {"method": "initialize"})
     answered(conversation, 0)
     ours, theirs = socket.socketpair()
     with ours:

@@ -45,22 +45,22 @@ def endpoint(shared: Endpoint) -> Endpoint:
 
 
 def refusal(endpoint: Endpoint, want: str, **fields: str) -> str:
-    line, word, told = endpoint.dial(want, fields)
+    line, word, reply = endpoint.dial(want, fields)
     line.close()
     assert word == "refused"
-    return f"{told['kind']}: {told['error']}"
+    return f"{reply['kind']}: {reply['error']}"
 
 
 def test_the_status_lists_the_daemon_and_its_clients(endpoint: Endpoint) -> None:
     with Agent(endpoint, "--namespace", "ann") as agent:
         agent.greet().call("create_entities", **entity("a thing"))
-        told = status(endpoint)
-    assert told["state"] == "idle"
-    assert told["mode"] == "local"
-    assert told["pid"] == pid_of(endpoint)
-    assert told["store"] == os.path.join(endpoint.home, "memory.db")
-    assert told["socket"] == endpoint.socket
-    [client] = [client for client in told["clients"] if client["pid"] == agent.process.pid]
+        document = status(endpoint)
+    assert document["state"] == "idle"
+    assert document["mode"] == "local"
+    assert document["pid"] == pid_of(endpoint)
+    assert document["store"] == os.path.join(endpoint.home, "memory.db")
+    assert document["socket"] == endpoint.socket
+    [client] = [client for client in document["clients"] if client["pid"] == agent.process.pid]
     assert client["speaks"] == "mcp"
     assert client["surfaces"] == "official"
     assert client["namespace"] == "ann"
@@ -70,9 +70,9 @@ def test_the_status_lists_the_daemon_and_its_clients(endpoint: Endpoint) -> None
 
 
 def test_the_status_file_has_state_pid_time_and_mode(endpoint: Endpoint) -> None:
-    told = json.loads(Path(endpoint.status).read_text())
-    assert told.keys() == {"state", "pid", "updated_at", "mode"}
-    assert (told["state"], told["pid"], told["mode"]) == ("idle", pid_of(endpoint), "local")
+    document = json.loads(Path(endpoint.status).read_text())
+    assert document.keys() == {"state", "pid", "updated_at", "mode"}
+    assert (document["state"], document["pid"], document["mode"]) == ("idle", pid_of(endpoint), "local")
 
 
 def test_the_status_counts_the_memories_still_to_embed() -> None:
@@ -85,11 +85,11 @@ def test_the_status_counts_the_memories_still_to_embed() -> None:
         with writers_waiting(endpoint):
             start(endpoint)
             file = Path(endpoint.status)
-            told = until(lambda: json.loads(file.read_text()).get("embedding"))
-            assert told == {"left": 300, "seconds_left": None}
+            progress = until(lambda: json.loads(file.read_text()).get("embedding"))
+            assert progress == {"left": 300, "seconds_left": None}
             assert json.loads(file.read_text())["state"] == "embedding"
-            assert status(endpoint)["embedding"] == told
-            assert run.document("status")["daemon"]["embedding"] == told
+            assert status(endpoint)["embedding"] == progress
+            assert run.document("status")["daemon"]["embedding"] == progress
             assert re.search(
                 r"^daemon +running \(PID: \d+, embedding: 300 left\)$", run("status").stdout, re.M
             )
@@ -112,9 +112,9 @@ def test_an_unknown_request_is_refused_with_the_known_ones(endpoint: Endpoint) -
 
 
 def test_a_client_with_another_embedding_model_is_refused(endpoint: Endpoint) -> None:
-    said = refusal(endpoint, "mcp", LORE_EMBEDDING_MODEL="gte-small")
-    assert "runs with embedding_model 'hash', this client wants 'gte-small'" in said
-    assert "lore daemon restart" in said
+    reason = refusal(endpoint, "mcp", LORE_EMBEDDING_MODEL="gte-small")
+    assert "runs with embedding_model 'hash', this client wants 'gte-small'" in reason
+    assert "lore daemon restart" in reason
 
 
 def test_bytes_of_another_protocol_do_not_disturb_the_daemon(endpoint: Endpoint) -> None:
@@ -192,12 +192,11 @@ def short_idle_time(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_unused_daemon_exits_and_the_next_call_of_its_agent_starts_another(folder: str) -> None:
     with short_folder() as short, an_endpoint(short / folder) as endpoint, Agent(endpoint) as agent:
         agent.greet().call("create_entities", **entity("a thing"))
-        for _ in range(2):
-            until(lambda: not is_held(endpoint.lock))
-            left = {path.name for path in Path(endpoint.home).iterdir()}
-            assert left & {"daemon.sock", "daemon.port", "daemon.pid", "daemon.status"} == set()
-            assert [entity["name"] for entity in agent.call("read_graph")["entities"]] == ["a thing"]
-        assert Path(endpoint.log).read_text().count("INFO nobody has used the daemon for 0.001 minutes") >= 2
+        until(lambda: not is_held(endpoint.lock))
+        left = {path.name for path in Path(endpoint.home).iterdir()}
+        assert left & {"daemon.sock", "daemon.port", "daemon.pid", "daemon.status"} == set()
+        assert [entity["name"] for entity in agent.call("read_graph")["entities"]] == ["a thing"]
+        assert "INFO nobody has used the daemon for 0.001 minutes" in Path(endpoint.log).read_text()
 
 
 @pytest.mark.usefixtures("short_idle_time")

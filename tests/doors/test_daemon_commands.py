@@ -32,7 +32,7 @@ LIMIT_SECONDS = 60
 LINE = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}[+-]\d\d:\d\d [A-Z]+ .+"
 
 
-class Said(NamedTuple):
+class Output(NamedTuple):
     out: str
     error: str
 
@@ -46,16 +46,16 @@ class Home:
         self.endpoint = Endpoint({}, str(folder))
         self.log = Path(self.endpoint.log)
 
-    def __call__(self, *args: str, code: int = 0, env: dict[str, str] | None = None) -> Said:
+    def __call__(self, *args: str, code: int = 0, env: dict[str, str] | None = None) -> Output:
         """Run the command: `daemon run` as a process, all others in this one."""
         if "run" not in args:
             result = self.command(*args, code=code, env=env)
-            return Said(result.stdout, result.stderr)
+            return Output(result.stdout, result.stderr)
         pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         with self.command.start(*args, env=env, **pipes) as process:
             out, error = process.communicate(timeout=LIMIT_SECONDS)
         assert process.returncode == code, (out, error)
-        return Said(out.decode(), error.decode())
+        return Output(out.decode(), error.decode())
 
     def document(self, *args: str, code: int = 0) -> Any:
         return json.loads(self(*args, "--json", code=code).out)
@@ -93,6 +93,15 @@ def near(short: Path) -> Iterator[Home]:
     yield from living(Home(short), unix=True)
 
 
+@pytest.fixture(scope="module")
+def running() -> Iterator[Home]:
+    """A daemon that runs: for tests that only look at it."""
+    with short_folder() as folder:
+        home = Home(folder)
+        home.started()
+        yield from living(home, unix=True)
+
+
 def living(home: Home, unix: bool) -> Iterator[Home]:
     assert home.endpoint.unix is unix
     yield home
@@ -100,26 +109,26 @@ def living(home: Home, unix: bool) -> Iterator[Home]:
     assert not is_held(home.endpoint.lock)
 
 
-def heard(process: subprocess.Popen[bytes], text: str, stream: str = "stdout") -> str:
-    """What comes out of a process until it has said this."""
+def read_until(process: subprocess.Popen[bytes], text: str, stream: str = "stdout") -> str:
+    """The output of a process up to this text, and a little more."""
     pipe = getattr(process, stream)
-    said = b""
-    while text.encode() not in said:
+    output = b""
+    while text.encode() not in output:
         ready, _, _ = select.select([pipe], [], [], LIMIT_SECONDS)
-        assert ready, said
+        assert ready, output
         part = os.read(pipe.fileno(), 1 << 16)
-        assert part, said
-        said += part
-    return said.decode()
+        assert part, output
+        output += part
+    return output.decode()
 
 
 # --- start, stop, restart
 def test_a_daemon_is_started_once_and_stopped_once(home: Home) -> None:
     pid = home.document("daemon", "status", code=3)["pid"]
     assert pid is None
-    said = home("daemon", "start").out
+    output = home("daemon", "start").out
     pid = home.document("daemon", "status")["pid"]
-    assert said == f"Lore: started (PID: {pid})\n"
+    assert output == f"Lore: started (PID: {pid})\n"
     assert home("daemon", "start").out == f"Lore: running already (PID: {pid})\n"
     assert home("daemon", "stop").out == "Lore: stopped\n"
     assert home("daemon", "stop").out == "Lore: not running\n"
@@ -134,31 +143,30 @@ def test_start_stop_and_logs_work_without_the_word_daemon(near: Home) -> None:
     assert near("start").out.startswith("Lore: started")
     assert "INFO lore" in near("logs").out
     assert near("stop").out == "Lore: stopped\n"
+    lines = near("logs").out.splitlines()
+    assert [line for line in lines if not re.fullmatch(LINE, line)] == [], "each has a time and a level"
+    assert lines[-1].endswith(" INFO ended")
+    assert near("logs", "-n", "1").out.splitlines() == lines[-1:]
+    assert near("logs", "-n", "0").out == ""
+    assert stat.S_IMODE(near.log.stat().st_mode) == 0o600
 
 
 def test_of_many_starts_at_once_one_starts_a_daemon(near: Home) -> None:
     pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     processes = [near.command.start("daemon", "start", "--json", **pipes) for _ in range(4)]
-    said = [json.loads(process.communicate(timeout=LIMIT_SECONDS)[0]) for process in processes]
-    assert sorted(document["started"] for document in said) == [False, False, False, True]
-    assert len({document["pid"] for document in said}) == 1
+    documents = [json.loads(process.communicate(timeout=LIMIT_SECONDS)[0]) for process in processes]
+    assert sorted(document["started"] for document in documents) == [False, False, False, True]
+    assert len({document["pid"] for document in documents}) == 1
 
 
-def test_a_restart_replaces_the_daemon(near: Home) -> None:
-    first = near.started()
+def test_a_restart_starts_a_daemon_or_replaces_it_and_stop_reports_its_process_id(near: Home) -> None:
+    output = near("daemon", "restart").out
+    first = near.document("daemon", "status")["pid"]
+    assert output == f"Lore: started (PID: {first})\n"
     again = near.document("daemon", "restart")
     assert (again["stopped"], again["started"], again["version"]) == (True, True, VERSION)
     assert again["pid"] == near.document("daemon", "status")["pid"] != first
-
-
-def test_a_restart_starts_a_daemon_where_none_runs(near: Home) -> None:
-    said = near("daemon", "restart").out
-    assert said == f"Lore: started (PID: {near.document('daemon', 'status')['pid']})\n"
-
-
-def test_stop_reports_the_process_id(near: Home) -> None:
-    pid = near.started()
-    assert near.document("stop") == {"stopped": True, "pid": pid}
+    assert near.document("stop") == {"stopped": True, "pid": again["pid"]}
     assert near.document("stop") == {"stopped": False, "pid": None}
 
 
@@ -219,23 +227,18 @@ def test_a_restart_with_a_wrong_setting_names_it_and_keeps_the_running_daemon(ne
     assert near.document("daemon", "status")["pid"] == pid
 
 
-def test_a_failed_start_reports_its_own_reason_and_no_older_one(near: Home) -> None:
+def test_a_failed_start_reports_its_own_reason_and_removes_stale_files(near: Home) -> None:
     near.log.write_text("2020-01-01T00:00:00.000+00:00 ERROR another misfortune\n")
     near.folder.joinpath("memory.db").write_text("a diary, not a database " * 100)
+    stale = [near.folder / "daemon.pid", near.folder / "daemon.status"]
+    for path in stale:
+        path.write_text("{}")
     error = near("daemon", "start", code=1).error
     assert re.fullmatch(r"lore: the daemon did not start: \S*memory.db: .*not a Lore database.*\n", error)
     last = near("daemon", "logs", "-n", "1").out
     assert re.fullmatch(LINE, last.strip())
     assert "ERROR" in last
-
-
-def test_a_starting_daemon_removes_stale_files(near: Home) -> None:
-    near.folder.joinpath("memory.db").write_text("a diary, not a database " * 100)
-    for name in ("daemon.pid", "daemon.status"):
-        near.folder.joinpath(name).write_text("{}")
-    near("daemon", "start", code=1)
-    assert not near.folder.joinpath("daemon.pid").exists()
-    assert not near.folder.joinpath("daemon.status").exists()
+    assert [path for path in stale if path.exists()] == []
 
 
 def test_an_impossible_folder_is_an_error_and_not_a_traceback(near: Home) -> None:
@@ -248,20 +251,20 @@ def test_an_impossible_folder_is_an_error_and_not_a_traceback(near: Home) -> Non
 # --- in the foreground
 def test_ctrl_c_ends_a_daemon_in_the_foreground_cleanly(near: Home) -> None:
     with near.command.start("daemon", "run", stderr=subprocess.PIPE) as process:
-        begun = heard(process, " serves ", "stderr")
+        begun = read_until(process, " serves ", "stderr")
         assert re.match(r"\d\d:\d\d:\d\d lore ", begun)
         process.send_signal(signal.SIGINT)
-        assert heard(process, " ended\n", "stderr")
+        assert read_until(process, " ended\n", "stderr")
         assert process.wait(LIMIT_SECONDS) == 0
     assert " INFO ended" in near("logs").out
 
 
-def test_a_second_daemon_is_refused_at_once(near: Home) -> None:
-    pid = near.started()
+def test_a_second_daemon_is_refused_at_once(running: Home) -> None:
+    pid = running.document("daemon", "status")["pid"]
     before = time.monotonic()
-    error = near("daemon", "run", code=1).error
+    error = running("daemon", "run", code=1).error
     assert time.monotonic() - before < PREDECESSOR_SECONDS
-    assert error == f"lore: a daemon runs already (PID: {pid}) for {near.folder}\n"
+    assert error == f"lore: a daemon runs already (PID: {pid}) for {running.folder}\n"
 
 
 def test_a_daemon_in_the_foreground_names_a_wrong_setting(near: Home) -> None:
@@ -270,33 +273,32 @@ def test_a_daemon_in_the_foreground_names_a_wrong_setting(near: Home) -> None:
 
 
 # --- status
-def test_the_status_has_the_same_keys_whether_it_runs_or_not(near: Home) -> None:
-    idle = near.document("daemon", "status", code=3)
-    near.started()
-    running = near.document("daemon", "status")
-    assert list(idle) == list(running)
-    assert idle.pop("running") is False
-    assert set(idle.values()) == {None}
-    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00", running["started_at"])
-    assert running["store"] == str(near.folder / "memory.db")
-    assert (running["running"], running["state"], running["mode"]) == (True, "idle", "local")
+def test_the_status_has_the_same_keys_whether_it_runs_or_not(near: Home, running: Home) -> None:
+    absent = near.document("daemon", "status", code=3)
+    present = running.document("daemon", "status")
+    assert list(absent) == list(present)
+    assert absent.pop("running") is False
+    assert set(absent.values()) == {None}
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00", present["started_at"])
+    assert present["store"] == str(running.folder / "memory.db")
+    assert (present["running"], present["state"], present["mode"]) == (True, "idle", "local")
 
 
-def test_the_status_shows_who_is_connected(near: Home) -> None:
-    pid = near.started()
-    near("remember", "the deploy key is in the vault")
+def test_the_status_shows_who_is_connected(running: Home) -> None:
+    running("remember", "the deploy key is in the vault")
     fields = {"LORE_EMBEDDING_MODEL": "hash", "LORE_NAMESPACE": "anna", "folder": "/some/where", "pid": "7"}
-    line, word, _ = near.endpoint.dial("mcp", {"version": VERSION, **fields})
+    line, word, _ = running.endpoint.dial("mcp", {"version": VERSION, **fields})
     assert word == "welcome"
-    said = near("daemon", "status").out
-    [client] = near.document("daemon", "status")["clients"]
+    output = running("daemon", "status").out
+    document = running.document("daemon", "status")
+    [client] = document["clients"]
     line.close()
-    assert said.splitlines()[0] == f"Lore: running (PID: {pid}, state: idle, mode: local)"
-    assert re.search(r"^memories +1$", said, re.MULTILINE)
-    assert re.search(r"^last consolidation +never$", said, re.MULTILINE)
-    assert re.search(r"^clients +1$", said, re.MULTILINE)
+    assert output.splitlines()[0] == f"Lore: running (PID: {document['pid']}, state: idle, mode: local)"
+    assert re.search(r"^memories +1$", output, re.MULTILINE)
+    assert re.search(r"^last consolidation +never$", output, re.MULTILINE)
+    assert re.search(r"^clients +1$", output, re.MULTILINE)
     assert re.search(
-        r"^  mcp tree, /some/where, namespace anna, since .+ \(just now\), 0 messages$", said, re.M
+        r"^  mcp tree, /some/where, namespace anna, since .+ \(just now\), 0 messages$", output, re.M
     )
     assert (client["speaks"], client["folder"], client["pid"]) == ("mcp", "/some/where", 7)
     assert client["since"].endswith("+00:00")
@@ -310,25 +312,27 @@ def test_a_daemon_that_does_not_answer_is_reported_as_busy(near: Home) -> None:
         assert "state: busy" in near("daemon", "status").out
 
 
-def test_lore_status_reports_the_daemon(near: Home) -> None:
+def test_lore_status_reports_the_daemon(near: Home, running: Home) -> None:
     assert near.document("status")["daemon"]["running"] is False
     assert re.search(r"^daemon +not running$", near("status").out, re.MULTILINE)
-    pid = near.started()
-    assert near.document("status")["daemon"] == {
+    pid = running.document("daemon", "status")["pid"]
+    until(lambda: running.document("status")["daemon"]["embedding"] is None)
+    assert running.document("status")["daemon"] == {
         "running": True,
         "state": "idle",
         "mode": "local",
         "pid": pid,
         "embedding": None,
     }
-    assert re.search(rf"^daemon +running \(PID: {pid}, idle\)$", near("status").out, re.MULTILINE)
+    assert re.search(rf"^daemon +running \(PID: {pid}, idle\)$", running("status").out, re.MULTILINE)
 
 
-@pytest.mark.parametrize("command", ["status", "stop", "logs"])
-def test_status_stop_and_logs_load_no_slow_module(near: Home, command: str) -> None:
-    near.log.write_text("")
-    near.started()
-    modules = loaded_by("--data-dir", str(near.folder), "daemon", command)
+@pytest.mark.parametrize("command", ["status", "logs", "stop"])
+def test_status_logs_and_stop_load_no_slow_module(near: Home, running: Home, command: str) -> None:
+    if command == "stop":
+        near.started()
+    home = near if command == "stop" else running
+    modules = loaded_by("--data-dir", str(home.folder), "daemon", command)
     assert "lore.doors.endpoint" in modules
     assert not modules & {
         "numpy",
@@ -353,17 +357,6 @@ def test_help_of_a_command_begins_with_its_line_in_the_list(name: str) -> None:
 
 
 # --- logs
-def test_every_line_of_the_log_has_a_time_and_a_level(near: Home) -> None:
-    near.started()
-    near("stop")
-    lines = near("logs").out.splitlines()
-    assert [line for line in lines if not re.fullmatch(LINE, line)] == []
-    assert lines[-1].endswith(" INFO ended")
-    assert near("logs", "-n", "1").out.splitlines() == lines[-1:]
-    assert near("logs", "-n", "0").out == ""
-    assert stat.S_IMODE(near.log.stat().st_mode) == 0o600
-
-
 def test_logs_reports_that_there_is_no_log(near: Home) -> None:
     for more in ([], ["--follow"]):
         error = near("daemon", "logs", *more, code=1).error
@@ -385,19 +378,19 @@ def test_a_full_log_is_rotated_and_two_older_ones_are_kept(near: Home) -> None:
     assert near.folder.joinpath("daemon.log.1").read_text().startswith("daemon.log\n")
     assert near.folder.joinpath("daemon.log.2").read_text().startswith("daemon.log.1\n")
     assert not near.folder.joinpath("daemon.log.3").exists()
-    said = near("logs", "-n", "3").out.splitlines()
-    assert (said[0], said[1][:3]) == ("daemon.log", "xxx")
-    assert " serves " in said[2]
+    lines = near("logs", "-n", "3").out.splitlines()
+    assert (lines[0], lines[1][:3]) == ("daemon.log", "xxx")
+    assert " serves " in lines[2]
 
 
 def test_following_a_log_continues_in_the_next_file(near: Home) -> None:
     near.log.write_text("old\n" * 10 + "x" * LARGEST_BYTES + "\nnewest\n")
     with near.command.start("daemon", "logs", "-n", "1", "-f", stdout=subprocess.PIPE) as process:
-        assert heard(process, "newest\n") == "newest\n"
+        assert read_until(process, "newest\n") == "newest\n"
         near.started()
-        assert re.fullmatch(LINE + "\n", heard(process, " serves ").partition("\n")[0] + "\n")
+        assert re.fullmatch(LINE + "\n", read_until(process, " serves ").partition("\n")[0] + "\n")
         near("stop")
-        heard(process, " ended\n")
+        read_until(process, " ended\n")
         process.send_signal(signal.SIGINT)
         assert process.wait(LIMIT_SECONDS) == 130
 

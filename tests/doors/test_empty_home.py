@@ -1,11 +1,10 @@
 """Commands that only read leave an empty home as it was, and say how to begin."""
 
+import json
 import os
 import subprocess
 import sys
 from pathlib import Path
-
-import pytest
 
 from lore.doors.cli.render import BEGIN
 from tests.doors.command import LORE
@@ -32,20 +31,41 @@ READING = {  # command -> exit code, and what stdout or stderr must say
 }
 
 
-@pytest.mark.parametrize("command", READING)
-def test_a_command_that_only_reads_creates_nothing(command: str, tmp_path: Path) -> None:
+RUN = """
+import json, sys
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
+from pathlib import Path
+from lore.doors.cli import main
+
+results = {}
+for command in json.loads(sys.argv[1]):
+    sys.argv = ["lore", *command.split()]
+    with redirect_stdout(StringIO()) as output, redirect_stderr(output):
+        try:
+            main()
+        except SystemExit as end:
+            code = end.code
+    created = [str(path) for folder in (".", "../tmp") for path in Path(folder).rglob("*")]
+    results[command] = (code, output.getvalue(), created)
+print(json.dumps(results))
+"""
+
+
+def test_a_command_that_only_reads_creates_nothing(tmp_path: Path) -> None:
+    """All of them in one process, which loads Lore once."""
     home, temporary = tmp_path / "home", tmp_path / "tmp"
     home.mkdir()
     temporary.mkdir()
     env = {"HOME": str(home), "PATH": os.environ["PATH"], "TMPDIR": str(temporary)}
     env |= {"PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run(
-        [*LORE, *command.split()], env=env, cwd=home, capture_output=True, text=True, timeout=120
-    )
-    code, words = READING[command]
-    assert done.returncode == code, done.stderr
-    assert words in done.stdout + done.stderr
-    assert [*home.rglob("*"), *temporary.rglob("*")] == []
+    call = [sys.executable, "-c", RUN, json.dumps(list(READING))]
+    done = subprocess.run(call, env=env, cwd=home, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    for command, (code, output, created) in json.loads(done.stdout).items():
+        expected, words = READING[command]
+        assert (code or 0, created) == (expected, []), (command, output)
+        assert words in output, command
 
 
 def test_a_store_that_was_lost_is_not_taken_for_one_that_never_was(tmp_path: Path) -> None:

@@ -11,8 +11,8 @@ import pytest
 from lore.doors.conversation import Conversation
 from lore.doors.endpoint import Endpoint
 from lore.doors.envelope import DEEPEST, Refused, read
-from lore.doors.mcp_stream import Late, within
 from lore.doors.protocol import LONGEST_LINE, Lines
+from lore.doors.streams import Late, within
 from tests.doors.resident import Agent, entity, pid_of, writers_waiting
 
 PARSE_ERROR, INVALID_REQUEST = -32700, -32600

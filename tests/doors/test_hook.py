@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from lore.actions import Action
 from lore.doors import protocol
 from lore.doors.endpoint import Endpoint
 from lore.doors.hook import LARGEST_INPUT, LONGEST_INPUT
@@ -68,7 +69,7 @@ def keep(endpoint: Endpoint, text: str) -> None:
         agent.greet().call("memory_save", content=text)
 
 
-def of(session: str, **more: str) -> dict[str, Any]:
+def of(session: str, **more: Any) -> dict[str, Any]:
     """The fields that every hook gets."""
     return {
         "session_id": session,
@@ -94,6 +95,16 @@ def test_a_memory_may_be_shown_again_after_the_context_was_compacted(shared: End
         assert hook(shared, "UserPromptSubmit", prompt) == ""
         assert hook(shared, event, of("s0", source=source), LORE_NAMESPACE="empty") == ""
     assert FERRY in hook(shared, "UserPromptSubmit", prompt)
+
+
+def test_the_use_of_a_tool_is_warned_of_once_and_only_if_the_user_wants_that(shared: Endpoint) -> None:
+    keep(shared, "Never run the migrations with --force: they drop the ferry table.")
+    use = of("s5", tool_name="Bash", tool_input={"command": "make migrations --force"})
+    assert hook(shared, "PreToolUse", use) == ""
+    assert "--force" in hook(shared, "PreToolUse", use, LORE_HOOKS_PRE_TOOL_USE="true")
+    assert hook(shared, "PreToolUse", use, LORE_HOOKS_PRE_TOOL_USE="true") == ""
+    other = of("s6", tool_name="Bash", tool_input={"command": "make docs"})
+    assert hook(shared, "PreToolUse", other, LORE_HOOKS_PRE_TOOL_USE="true") == ""
 
 
 def test_a_prompt_gets_the_memories_that_fit_it(shared: Endpoint) -> None:
@@ -233,7 +244,9 @@ def test_an_output_is_never_longer_than_clients_show() -> None:
 
 
 def test_an_input_without_fields_is_read_as_one_with_empty_ones() -> None:
-    assert read_input({"event": "Stop", "folder": "/x"}) == HookInput("Stop", "", "/x", "", "", "")
+    assert read_input({"event": "Stop", "folder": "/x"}) == HookInput(
+        "Stop", "", "/x", "", "", "", Action(tool="")
+    )
 
 
 def test_texts_that_no_path_can_have_are_cleaned() -> None:

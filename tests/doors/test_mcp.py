@@ -1,4 +1,4 @@
-"""The MCP door, through the official client and a real process, in both protocol eras."""
+"""The MCP door, through the official client in both protocol eras, in this process and in one of its own."""
 
 import json
 import os
@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, closing
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,8 @@ from mcp import Client, MCPError, StdioServerParameters
 from lore import Draft
 from lore.config import Config
 from lore.connecting import wire
+from lore.embed.onnx import OnnxEmbedder
+from tests.doors.in_process import answer, served
 from tests.doors.resident import SECONDS
 
 SERVE = """
@@ -27,9 +29,9 @@ from lore.surfaces import surfaces_named
 config = load(data_dir=sys.argv[1])
 serve(config, surfaces_named(config.surfaces))
 """
-ERAS = ["legacy", "2026-07-28"]
+LEGACY, MODERN = ERAS = ["legacy", "2026-07-28"]
 
-pytestmark = pytest.mark.parametrize("era", ERAS)
+in_both_eras = pytest.mark.parametrize("era", ERAS)
 
 
 def parameters(folder: Path, model: str = "hash", **variables: str) -> StdioServerParameters:
@@ -47,17 +49,14 @@ async def connected(folder: Path, era: str) -> AsyncIterator[Client]:
             yield client
 
 
-async def told(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
-    """The structured answer of a call that must succeed, checked by the client against the schema."""
-    result = await client.call_tool(tool, arguments)
-    assert not result.is_error, result.content
-    assert isinstance(result.structured_content, dict)
-    return result.structured_content
+def in_process(folder: Path, era: str) -> AbstractAsyncContextManager[Client]:
+    return served(Config(data_dir=folder, embedding_model="hash"), era)
 
 
+@in_both_eras
 def test_tools_are_listed_with_schemas_and_hints(tmp_path: Path, era: str) -> None:
     async def story() -> None:
-        async with connected(tmp_path, era) as client:
+        async with in_process(tmp_path, era) as client:
             tools = {tool.name: tool for tool in (await client.list_tools()).tools}
             assert list(tools) == ["search", "read", "list_roots", "store", "update", "delete"]
             for tool in tools.values():
@@ -83,9 +82,10 @@ def test_tools_are_listed_with_schemas_and_hints(tmp_path: Path, era: str) -> No
     anyio.run(story)
 
 
+@in_both_eras
 def test_the_server_introduces_itself(tmp_path: Path, era: str) -> None:
     async def story() -> None:
-        async with connected(tmp_path, "auto" if era != "legacy" else era) as client:
+        async with in_process(tmp_path, "auto" if era != "legacy" else era) as client:
             assert (client.protocol_version == era) == (era != "legacy")
             assert client.instructions is not None
             assert "long-term memory" in client.instructions
@@ -96,27 +96,29 @@ def test_the_server_introduces_itself(tmp_path: Path, era: str) -> None:
     anyio.run(story)
 
 
+@in_both_eras
 def test_a_memory_travels_through_all_six_tools(tmp_path: Path, era: str) -> None:
     async def story() -> None:
         async with connected(tmp_path, era) as client:
-            root = (await told(client, "store", content="deployment of the shop", depth=0))["id"]
-            kept = await told(client, "store", content="the shop deploys from branch main", parent_id=root)
+            root = (await answer(client, "store", content="deployment of the shop", depth=0))["id"]
+            kept = await answer(client, "store", content="the shop deploys from branch main", parent_id=root)
             assert kept["depth"] == 1
-            results = (await told(client, "search", query="which branch deploys"))["results"]
+            results = (await answer(client, "search", query="which branch deploys"))["results"]
             assert results[0]["id"] == kept["id"]
-            assert (await told(client, "read", id=root))["children"] == [kept["id"]]
-            await told(client, "update", fragment_id=kept["id"], content="the shop deploys from release")
-            assert (await told(client, "read", id=kept["id"]))["content"] == "the shop deploys from release"
-            await told(client, "delete", fragment_id=kept["id"])
-            assert (await told(client, "list_roots"))["roots"] == [{"id": root, "children_count": 0}]
+            assert (await answer(client, "read", id=root))["children"] == [kept["id"]]
+            await answer(client, "update", fragment_id=kept["id"], content="the shop deploys from release")
+            assert (await answer(client, "read", id=kept["id"]))["content"] == "the shop deploys from release"
+            await answer(client, "delete", fragment_id=kept["id"])
+            assert (await answer(client, "list_roots"))["roots"] == [{"id": root, "children_count": 0}]
 
     anyio.run(story)
 
 
+@in_both_eras
 def test_text_blocks_carry_the_dialects_own_form(tmp_path: Path, era: str) -> None:
     async def story() -> None:
-        async with connected(tmp_path, era) as client:
-            await told(client, "store", content="one fragment", depth=0)
+        async with in_process(tmp_path, era) as client:
+            await answer(client, "store", content="one fragment", depth=0)
             result = await client.call_tool("search", {"query": "one fragment"})
             assert result.content[0].type == "text"
             [hit] = json.loads(result.content[0].text)
@@ -125,11 +127,12 @@ def test_text_blocks_carry_the_dialects_own_form(tmp_path: Path, era: str) -> No
     anyio.run(story)
 
 
+@in_both_eras
 def test_refusals_are_flagged_and_the_server_lives_on(tmp_path: Path, era: str) -> None:
     unknown = "01a1e199-c073-71dd-958f-3013d1acd782"
 
     async def story() -> None:
-        async with connected(tmp_path, era) as client:
+        async with in_process(tmp_path, era) as client:
             for tool, arguments, words in (
                 ("read", {"id": unknown}, f"Fragment {unknown} not found."),
                 ("read", {"id": "x"}, "Invalid fragment ID: x"),
@@ -146,63 +149,55 @@ def test_refusals_are_flagged_and_the_server_lives_on(tmp_path: Path, era: str) 
                 assert words in result.content[0].text
             with pytest.raises(MCPError, match="unknown tool 'lore_nothing'; known: delete"):
                 await client.call_tool("lore_nothing", {})
-            assert (await told(client, "list_roots"))["roots"] == []
+            assert (await answer(client, "list_roots"))["roots"] == []
 
     anyio.run(story)
 
 
+@in_both_eras
 def test_parallel_calls_on_one_connection_are_all_kept(tmp_path: Path, era: str) -> None:
     async def story() -> None:
-        async with connected(tmp_path, era) as client, anyio.create_task_group() as tasks:
+        async with in_process(tmp_path, era) as client, anyio.create_task_group() as tasks:
             for number in range(50):
-                tasks.start_soon(lambda n: told(client, "store", content=f"fact {n}", depth=0), number)
-        async with connected(tmp_path, era) as client:
-            assert len((await told(client, "list_roots", limit=100))["roots"]) == 50
+                tasks.start_soon(lambda n: answer(client, "store", content=f"fact {n}", depth=0), number)
+        async with in_process(tmp_path, era) as client:
+            assert len((await answer(client, "list_roots", limit=100))["roots"]) == 50
 
     anyio.run(story)
 
 
+@in_both_eras
 def test_what_one_process_stores_another_finds_at_once(tmp_path: Path, era: str) -> None:
     async def story() -> None:
-        async with connected(tmp_path, era) as writer, connected(tmp_path, era) as reader:
-            assert (await told(reader, "search", query="zanzibar"))["results"] == []
+        async with connected(tmp_path, era) as writer, in_process(tmp_path, era) as reader:
+            assert (await answer(reader, "search", query="zanzibar"))["results"] == []
             for round in range(5):
-                kept = await told(writer, "store", content=f"zanzibar ferry number {round}", depth=0)
-                results = (await told(reader, "search", query=f"zanzibar ferry number {round}"))["results"]
+                kept = await answer(writer, "store", content=f"zanzibar ferry number {round}", depth=0)
+                results = (await answer(reader, "search", query=f"zanzibar ferry number {round}"))["results"]
                 assert kept["id"] in {result["id"] for result in results}
 
     anyio.run(story)
 
 
+@in_both_eras
 def test_a_model_that_cannot_load_leaves_everything_else_working(tmp_path: Path, era: str) -> None:
     """An embedding model that is not there: search falls back to words and says so."""
-    script = """
-import sys, pathlib, anyio
-from lore.config import load
-from lore.connecting import wire
-from lore.doors.mcp import Offer, Workers, over_stdio
-from lore.doors.subscriptions import Audience
-from lore.embed.onnx import OnnxEmbedder
-from lore.surfaces import SURFACES
-lore = wire(load(data_dir=sys.argv[1]), embedder=OnnxEmbedder(pathlib.Path("nowhere")), patient=False)
-lore.background.start()
-anyio.run(over_stdio, Offer(lore, list(SURFACES.values()), Workers(), Audience(), 0).server)
-"""
+    config = Config(data_dir=tmp_path)
 
     async def story() -> None:
-        server = StdioServerParameters(command=sys.executable, args=["-c", script, str(tmp_path)])
-        with anyio.fail_after(SECONDS):
-            async with Client(server, mode=era) as client:
-                kept = await told(client, "store", content="the printer is on the third floor")
-                answer = await told(client, "search", query="printer floor")
-                assert [result["id"] for result in answer["results"]] == [kept["id"]]
-                assert any("words only" in note and "nowhere" in note for note in answer["notes"])
+        async with served(config, era, OnnxEmbedder(Path("nowhere"))) as client:
+            kept = await answer(client, "store", content="the printer is on the third floor")
+            found = await answer(client, "search", query="printer floor")
+            assert [result["id"] for result in found["results"]] == [kept["id"]]
+            assert any("words only" in note and "nowhere" in note for note in found["notes"])
 
     anyio.run(story)
 
 
-@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM, None])
-def test_the_process_ends_cleanly_when_told_or_left(
+@pytest.mark.parametrize(
+    ("stop", "era"), [(signal.SIGINT, LEGACY), (signal.SIGTERM, MODERN), (None, LEGACY), (None, MODERN)]
+)
+def test_the_process_ends_cleanly_when_it_is_stopped_or_its_client_goes(
     tmp_path: Path, era: str, stop: signal.Signals | None
 ) -> None:
     """Ctrl-C, a polite kill, or the client closing stdin: exit code 0, no traceback, nothing lost."""
@@ -241,23 +236,43 @@ def opening(era: str) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "id": 1, "method": "server/discover", "params": {"_meta": meta}}
 
 
-@pytest.mark.parametrize("told", ["codex", "opencode", "claude"])
-def test_a_search_leaves_out_turns_of_the_calling_conversation(tmp_path: Path, era: str, told: str) -> None:
-    """Codex and OpenCode name it in every call, Claude Code in the environment of the server."""
-    with closing(wire(Config(data_dir=tmp_path, embedding_model="hash"))) as lore:
-        own, other = (
-            lore.remember(Draft(content=f"the walrus {name} sleeps", kind="turn", session=name)).id
-            for name in ("mine", "theirs")
-        )
-    metas: dict[str, Any] = {"codex": {"threadId": "mine"}, "opencode": {"ai.opencode/sessionID": "mine"}}
-    variables = {"CLAUDE_CODE_SESSION_ID": "mine"} if told == "claude" else {}
+WALRUS = "the walrus {} sleeps"
+
+
+def keep_turns(folder: Path) -> None:
+    """One turn of the conversation `mine`, and one of another."""
+    with closing(wire(Config(data_dir=folder, embedding_model="hash"))) as lore:
+        for session in ("mine", "theirs"):
+            lore.remember(Draft(content=WALRUS.format(session), kind="turn", session=session))
+
+
+async def assert_own_turn_is_left_out(client: Client, meta: Any = None) -> None:
+    result = await client.call_tool("search", {"query": "walrus", "detail": "full"}, meta=meta)
+    assert WALRUS.format("theirs") in str(result.content)
+    assert WALRUS.format("mine") not in str(result.content)
+    assert "1 turn of the conversation in progress" in str(result.content)
+
+
+@in_both_eras
+def test_a_search_leaves_out_turns_of_the_conversation_that_a_call_names(tmp_path: Path, era: str) -> None:
+    keep_turns(tmp_path)
+
+    async def story() -> None:
+        async with in_process(tmp_path, era) as client:
+            for key in ("threadId", "ai.opencode/sessionID"):  # of Codex and OpenCode
+                await assert_own_turn_is_left_out(client, {key: "mine"})
+
+    anyio.run(story)
+
+
+def test_a_search_leaves_out_turns_of_the_conversation_that_the_environment_names(tmp_path: Path) -> None:
+    """As Claude Code does."""
+    keep_turns(tmp_path)
 
     async def story() -> None:
         with anyio.fail_after(SECONDS):
-            async with Client(parameters(tmp_path, **variables), mode=era) as client:
-                answer = await client.call_tool("search", {"query": "walrus"}, meta=metas.get(told))
-                assert other in str(answer.content)
-                assert own not in str(answer.content)
-                assert "1 turn of the conversation in progress" in str(answer.content)
+            server = parameters(tmp_path, CLAUDE_CODE_SESSION_ID="mine")
+            async with Client(server, mode=MODERN) as client:
+                await assert_own_turn_is_left_out(client)
 
     anyio.run(story)

@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,8 @@ import anyio
 import pytest
 from mcp import Client, MCPError, StdioServerParameters
 
+from lore.config import Config
+from tests.doors.in_process import served
 from tests.doors.resident import SECONDS
 
 PACKAGE = "@modelcontextprotocol/server-memory"
@@ -157,8 +159,12 @@ async def theirs(script: Path, folder: Path) -> AsyncIterator[Client]:
         yield client
 
 
+def ours(folder: Path) -> AbstractAsyncContextManager[Client]:
+    return served(Config(data_dir=folder, embedding_model="hash", surfaces="official"), "legacy")
+
+
 @asynccontextmanager
-async def ours(folder: Path, **env: str) -> AsyncIterator[Client]:
+async def our_process(folder: Path, **env: str) -> AsyncIterator[Client]:
     settings = {**os.environ, "LORE_EMBEDDING_MODEL": "hash", "LORE_SURFACES": "official", **env}
     server = StdioServerParameters(command=sys.executable, args=["-c", SERVE, str(folder)], env=settings)
     async with Client(server, mode="legacy") as client:
@@ -250,12 +256,12 @@ def test_a_file_of_the_official_server_is_taken_over_whole(official: Path, tmp_p
                 expected = await answered(their, "read_graph", {})
                 resource = await their.read_resource("memory://knowledge-graph")
             file = str(tmp_path / "memory.jsonl")
-            async with ours(tmp_path / "lore", MEMORY_FILE_PATH=file) as our:
+            async with our_process(tmp_path / "lore", MEMORY_FILE_PATH=file) as our:
                 assert await answered(our, "read_graph", {}) == expected
                 shown = await our.read_resource("memory://knowledge-graph")
                 assert [c.model_dump() for c in shown.contents] == [c.model_dump() for c in resource.contents]
                 await answered(our, "delete_entities", {"entityNames": ["Ada"]})
-            async with ours(tmp_path / "lore", MEMORY_FILE_PATH=file) as our:
+            async with our_process(tmp_path / "lore", MEMORY_FILE_PATH=file) as our:
                 assert "Ada" not in str(
                     (await answered(our, "open_nodes", {"names": ["Ada"]}))[1]["entities"]
                 )

@@ -74,12 +74,8 @@ class Desk:
         }
 
     def __call__(self, *args: str, code: int = 0, env: dict[str, str] | None = None) -> str:
-        pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-        command = Command(self.data)
-        with command.start("daemon", *args, env={**self._env, **(env or {})}, **pipes) as process:
-            out, error = process.communicate(timeout=LIMIT_SECONDS)
-        assert process.returncode == code, (out, error)
-        return str(out.decode() or error.decode())
+        result = Command(self.data)("daemon", *args, code=code, env={**self._env, **(env or {})})
+        return result.stdout or result.stderr
 
     def document(self, *args: str, code: int = 0) -> Any:
         return json.loads(self(*args, "--json", code=code))
@@ -225,7 +221,7 @@ def test_a_home_that_cannot_be_written_is_an_error(desk: Desk) -> None:
 
 
 # --- with one
-def test_the_service_takes_over_from_a_daemon_that_runs(desk: Desk) -> None:
+def test_the_service_takes_over_from_a_daemon_that_runs_and_ends_when_it_is_uninstalled(desk: Desk) -> None:
     desk.give_systemctl()
     first = desk.document("start")["pid"]
     done = desk.document("install")
@@ -238,30 +234,6 @@ def test_the_service_takes_over_from_a_daemon_that_runs(desk: Desk) -> None:
         "--user enable --quiet lore.service",
         "--user restart lore.service",
     ]
-
-
-def test_installing_again_changes_nothing(desk: Desk) -> None:
-    desk.give_systemctl()
-    pid = desk.document("install")["pid"]
-    desk.asked()
-    again = desk.document("install")
-    assert (again["changed"], again["started"], again["pid"]) == (False, False, pid)
-    assert not [line for line in desk.asked() if "restart" in line]
-    assert desk("install").splitlines()[1] == f"Lore: running already as a service (PID: {pid})"
-
-
-def test_a_changed_unit_restarts_the_service(desk: Desk) -> None:
-    desk.give_systemctl()
-    pid = desk.document("install")["pid"]
-    said = desk("install", env={"LORE_IDLE_MINUTES": "3"})
-    assert said.startswith(f"Wrote {desk.unit}\nLore: started as a service")
-    assert desk.document("status")["pid"] != pid
-
-
-def test_uninstalling_ends_the_service(desk: Desk) -> None:
-    desk.give_systemctl()
-    desk("install")
-    desk.asked()
     assert desk("uninstall") == f"Removed {desk.unit}\n"
     assert desk.asked() == [
         "--user daemon-reload",
@@ -270,6 +242,19 @@ def test_uninstalling_ends_the_service(desk: Desk) -> None:
         "--user daemon-reload",
     ]
     assert not desk.unit.exists()
+
+
+def test_installing_again_changes_nothing_but_a_changed_unit_restarts_the_service(desk: Desk) -> None:
+    desk.give_systemctl()
+    pid = desk.document("install")["pid"]
+    desk.asked()
+    again = desk.document("install")
+    assert (again["changed"], again["started"], again["pid"]) == (False, False, pid)
+    assert not [line for line in desk.asked() if "restart" in line]
+    assert desk("install").splitlines()[1] == f"Lore: running already as a service (PID: {pid})"
+    said = desk("install", env={"LORE_IDLE_MINUTES": "3"})
+    assert said.startswith(f"Wrote {desk.unit}\nLore: started as a service")
+    assert desk.document("status")["pid"] != pid
 
 
 def test_it_can_be_left_to_the_next_login(desk: Desk) -> None:

@@ -1,57 +1,38 @@
 """The resource of the graph through the official client, in both protocol eras; and many calls at once."""
 
 import json
-import os
-import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 
 import anyio
 import anyio.lowlevel
 import pytest
-from mcp import Client, MCPError, StdioServerParameters
+from mcp import Client, MCPError
 from mcp.client.subscriptions import ResourceUpdated
 from mcp.shared.exceptions import MCPDeprecationWarning
 from mcp_types import ResourceUpdatedNotification
 
+from lore.config import Config
+from tests.doors.in_process import answer, served
 from tests.doors.resident import SECONDS
 
-SERVE = """
-import sys
-from lore.config import load
-from lore.doors.mcp import serve
-from lore.surfaces import surfaces_named
-config = load(data_dir=sys.argv[1])
-serve(config, surfaces_named(config.surfaces))
-"""
 URI = "memory://knowledge-graph"
 NEW_ERA = "2026-07-28"
 ERAS = ["legacy", NEW_ERA]
 
 
-@asynccontextmanager
-async def connected(
-    folder: Path, era: str, surface: str = "graph", heard: list[str] | None = None, **settings: str
-) -> AsyncIterator[Client]:
-    env = {**os.environ, "LORE_EMBEDDING_MODEL": "hash", "LORE_SURFACES": surface, **settings}
-    server = StdioServerParameters(command=sys.executable, args=["-c", SERVE, str(folder)], env=env)
+def connected(
+    folder: Path, era: str, surface: str = "graph", heard: list[str] | None = None, file: Path | None = None
+) -> AbstractAsyncContextManager[Client]:
+    """heard: collects the resources that have changed. file: of the server that Lore replaces."""
 
     async def hear(message: Any) -> None:
         if isinstance(message, ResourceUpdatedNotification) and heard is not None:
             heard.append(str(message.params.uri))
 
-    with anyio.fail_after(SECONDS):
-        async with Client(server, mode=era, message_handler=hear) as client:
-            yield client
-
-
-async def told(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
-    result = await client.call_tool(tool, arguments)
-    assert not result.is_error, result.content
-    assert isinstance(result.structured_content, dict)
-    return result.structured_content
+    config = Config(data_dir=folder, embedding_model="hash", surfaces=surface, memory_file_path=file)
+    return served(config, era, on_message=hear)
 
 
 def entity(name: str) -> dict[str, Any]:
@@ -63,7 +44,7 @@ def entity(name: str) -> dict[str, Any]:
 def test_the_graph_can_be_read_as_a_resource(tmp_path: Path, era: str, surface: str) -> None:
     async def story() -> None:
         async with connected(tmp_path, era, surface) as client:
-            await told(client, "create_entities", entities=[entity("A")])
+            await answer(client, "create_entities", entities=[entity("A")])
             [resource] = (await client.list_resources()).resources
             assert (str(resource.uri), resource.mime_type) == (URI, "application/json")
             [content] = (await client.read_resource(URI)).contents
@@ -79,18 +60,18 @@ def test_subscribers_of_the_old_era_hear_of_changes_only(tmp_path: Path) -> None
 
     async def story() -> None:
         async with connected(tmp_path, "legacy", heard=heard) as client:
-            await told(client, "create_entities", entities=[entity("before")])
+            await answer(client, "create_entities", entities=[entity("before")])
             with pytest.warns(MCPDeprecationWarning):
                 await client.subscribe_resource(URI)
             assert heard == []
-            await told(client, "search_nodes", query="before")
-            await told(client, "open_nodes", names=["before"])
-            await told(client, "create_entities", entities=[entity("A")])
+            await answer(client, "search_nodes", query="before")
+            await answer(client, "open_nodes", names=["before"])
+            await answer(client, "create_entities", entities=[entity("A")])
             await _until(lambda: heard == [URI])
             with pytest.warns(MCPDeprecationWarning):
                 await client.unsubscribe_resource(URI)
-            await told(client, "create_entities", entities=[entity("B")])
-            await told(client, "search_nodes", query="before")
+            await answer(client, "create_entities", entities=[entity("B")])
+            await answer(client, "search_nodes", query="before")
             assert heard == [URI]
 
     anyio.run(story)
@@ -100,12 +81,12 @@ def test_listeners_of_the_new_era_hear_of_changes(tmp_path: Path) -> None:
     async def story() -> None:
         async with connected(tmp_path, NEW_ERA) as client:
             async with client.listen(resource_subscriptions=[URI]) as events:
-                await told(client, "search_nodes", query="nothing")
-                await told(client, "create_entities", entities=[entity("A")])
+                await answer(client, "search_nodes", query="nothing")
+                await answer(client, "create_entities", entities=[entity("A")])
                 async for event in events:
                     assert event == ResourceUpdated(URI)
                     break
-            await told(client, "create_entities", entities=[entity("B")])
+            await answer(client, "create_entities", entities=[entity("B")])
 
     anyio.run(story)
 
@@ -125,17 +106,17 @@ def test_parallel_calls_on_one_connection_are_all_kept(tmp_path: Path, era: str)
 
     async def story() -> None:
         async with connected(tmp_path, era) as client:
-            await told(client, "create_entities", entities=[entity("Busy")])
+            await answer(client, "create_entities", entities=[entity("Busy")])
             async with anyio.create_task_group() as tasks:
                 for number in range(50):
                     tasks.start_soon(
-                        lambda n: told(client, "create_entities", entities=[entity(f"E{n}")]), number
+                        lambda n: answer(client, "create_entities", entities=[entity(f"E{n}")]), number
                     )
                     tasks.start_soon(
-                        lambda n: told(client, "add_observations", name="Busy", observations=[f"fact {n}"]),
+                        lambda n: answer(client, "add_observations", name="Busy", observations=[f"fact {n}"]),
                         number,
                     )
-            graph = await told(client, "read_graph")
+            graph = await answer(client, "read_graph")
             assert {one["name"] for one in graph["entities"]} == {"Busy", *(f"E{n}" for n in range(50))}
             [busy] = [one for one in graph["entities"] if one["name"] == "Busy"]
             assert set(busy["observations"]) == {"about Busy", *(f"fact {n}" for n in range(50))}
@@ -151,11 +132,11 @@ def test_an_empty_store_begins_with_the_file_that_the_settings_name(
     file.write_text(json.dumps({"type": "entity", **entity("A")}) + "\nbroken", encoding="utf-8")
 
     async def story() -> None:
-        async with connected(tmp_path / "lore", "legacy", surface, MEMORY_FILE_PATH=str(file)):
+        async with connected(tmp_path / "lore", "legacy", surface, file=file):
             pass
         file.write_text(json.dumps({"type": "entity", **entity("B")}), encoding="utf-8")
-        async with connected(tmp_path / "lore", "legacy", "graph", MEMORY_FILE_PATH=str(file)) as client:
-            found = (await told(client, "read_graph"))["entities"]
+        async with connected(tmp_path / "lore", "legacy", "graph", file=file) as client:
+            found = (await answer(client, "read_graph"))["entities"]
             assert [one["name"] for one in found] == (["A"] if begins else ["B"])
 
     anyio.run(story)
@@ -164,10 +145,8 @@ def test_an_empty_store_begins_with_the_file_that_the_settings_name(
 def test_a_missing_graph_file_does_not_prevent_serving(tmp_path: Path) -> None:
     async def story() -> None:
         for file in (tmp_path / "missing.jsonl", tmp_path):
-            async with connected(
-                tmp_path / "lore", "legacy", "official", MEMORY_FILE_PATH=str(file)
-            ) as client:
-                assert (await told(client, "read_graph"))["entities"] == []
+            async with connected(tmp_path / "lore", "legacy", "official", file=file) as client:
+                assert (await answer(client, "read_graph"))["entities"] == []
 
     anyio.run(story)
 

@@ -94,9 +94,9 @@ def call(lore: Lore, verb: str, *arguments: object, **named: object) -> Any:
 
 
 def refused(lore: Lore, line: bytes) -> str:
-    told = codec.decode(answer(lore, line))
-    assert told["error"]["kind"] == "Invalid"
-    return str(told["error"]["message"])
+    reply = codec.decode(answer(lore, line))
+    assert reply["error"]["kind"] == "Invalid"
+    return str(reply["error"]["message"])
 
 
 # --- the codec
@@ -201,7 +201,7 @@ def test_a_verb_answers_through_the_codec_as_it_does_directly(lore: Lore) -> Non
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "reason"),
     [
         (b"", "not a line of JSON"),
         (b"{", "not a line of JSON"),
@@ -242,21 +242,21 @@ def test_a_verb_answers_through_the_codec_as_it_does_directly(lore: Lore) -> Non
         (b'{"verb": "read", "arguments": [' + b"[" * 700 + b"]" * 700 + b"]}", "read: id cannot be [[["),
     ],
 )
-def test_an_invalid_request_is_refused_and_changes_nothing(lore: Lore, line: bytes, said: str) -> None:
-    assert said in refused(lore, line)
+def test_an_invalid_request_is_refused_and_changes_nothing(lore: Lore, line: bytes, reason: str) -> None:
+    assert reason in refused(lore, line)
     assert lore.status().counts.memories == 0
 
 
 def test_a_line_that_is_too_long_is_refused(lore: Lore) -> None:
-    told = codec.decode(answer(lore, Cut(b'{"verb": "status"')))["error"]
-    assert told == {"kind": "Invalid", "message": "a line has at most 16,777,216 bytes"}
+    error = codec.decode(answer(lore, Cut(b'{"verb": "status"')))["error"]
+    assert error == {"kind": "Invalid", "message": "a line has at most 16,777,216 bytes"}
 
 
 def test_a_value_that_is_nested_too_deeply_is_refused_and_nothing_is_stored(lore: Lore) -> None:
     nested = b'{"a":' * 600 + b"1" + b"}" * 600
     draft = b'{"": "Draft", "content": "x", "metadata": ' + nested + b"}"
-    told = codec.decode(answer(lore, b'{"verb": "remember", "arguments": [' + draft + b"]}"))["error"]
-    assert told == {"kind": "Invalid", "message": "this is nested too deeply"}
+    error = codec.decode(answer(lore, b'{"verb": "remember", "arguments": [' + draft + b"]}"))["error"]
+    assert error == {"kind": "Invalid", "message": "this is nested too deeply"}
     assert lore.status().counts.memories == 0
 
 
@@ -305,7 +305,7 @@ def test_a_command_waits_for_the_model_where_a_server_does_not(config: Config) -
 
 
 # --- the client's end
-def heard(line: socket.socket) -> bytes:
+def next_line(line: socket.socket) -> bytes:
     received = b""
     while not received.endswith(b"\n"):
         part = line.recv(1 << 16)
@@ -325,9 +325,9 @@ def ends() -> Iterator[tuple[socket.socket, socket.socket]]:
 
 def serve(lore: Lore, line: socket.socket) -> threading.Thread:
     def work() -> None:
-        while asked := heard(line):
+        while call := next_line(line):
             line.sendall(BEGUN)
-            line.sendall(answer(lore, asked))
+            line.sendall(answer(lore, call))
 
     thread = threading.Thread(target=work)
     thread.start()
@@ -368,9 +368,9 @@ def test_errors_keep_their_type_and_text(lore: Lore, ends: tuple[socket.socket, 
             with pytest.raises(kind) as there:
                 getattr(remote, verb)(argument)
             assert (type(there.value), str(there.value)) == (type(here.value), str(here.value))
-        with pytest.raises(Duplicate) as told:
+        with pytest.raises(Duplicate) as refusal:
             remote.remember(twice)
-        assert told.value.existing == kept.id
+        assert refusal.value.existing == kept.id
     thread.join()
 
 
@@ -383,7 +383,7 @@ def test_a_remote_has_the_verbs_and_nothing_else(ends: tuple[socket.socket, sock
 
 def dies_when_asked(line: socket.socket, last_words: bytes) -> threading.Thread:
     def work() -> None:
-        heard(line)
+        next_line(line)
         line.sendall(last_words)
         line.close()
 
@@ -454,12 +454,12 @@ def test_the_daemon_says_when_it_begins_and_answers_patiently(
 
     daemon = threading.Thread(target=anyio.run, args=[serve_one])
     daemon.start()
-    with ours.makefile("rb") as told:
+    with ours.makefile("rb") as replies:
         ours.sendall(protocol.encode("verbs", {"version": VERSION}))
-        assert told.readline().startswith(b"lore/1 welcome")
+        assert replies.readline().startswith(b"lore/1 welcome")
         ours.sendall(codec.encode({"verb": "status"}))
-        assert told.readline() == BEGUN
-        assert codec.decode(told.readline())["value"] == lore.status()
+        assert replies.readline() == BEGUN
+        assert codec.decode(replies.readline())["value"] == lore.status()
     with closing(Remote(ours, nothing_instead)) as remote:
         assert remote.search(Query(text="tea")).embedding_state == "ready"
         memory = remote.remember(Draft(content="coffee"))

@@ -6,6 +6,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
+LONGEST_ANSWER = 64
+"""Tokens of an answer: a model of this size would repeat itself for ever."""
 WEIGHTS = "SmolLM2-135M-Instruct.Q4_1.gguf"
 
 
@@ -21,6 +23,7 @@ def main(context: str) -> None:
     parameters.port = 0
     parameters.n_ctx = int(context)
     parameters.n_parallel = 1
+    parameters.n_predict = LONGEST_ANSWER
     for share in (parameters.cpuparams, parameters.cpuparams_batch):
         share.n_threads = 1  # more would wait for each other on a machine that is busy with other tests
     parameters.sampling.seed = 1

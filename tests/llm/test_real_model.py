@@ -7,17 +7,13 @@ import pytest
 
 from lore.llm import Calling, language_model, prompts
 from lore.llm.base import Nonsense, Prompt, Refused, Settings
-from lore.llm.structured import Check, ask, problem_with
+from lore.llm.structured import ask, problem_with
 from tests.llm.conftest import COLOUR
 from tests.llm.serving import small_model
 
 pytestmark = [pytest.mark.model, pytest.mark.timeout(1800)]
 
 TURNS = ["user: My cat is called Minka and she is seven.", "agent: A good age for a cat!"]
-QUESTIONS: dict[str, tuple[Prompt, Check]] = {
-    "extraction": (prompts.extraction(TURNS), prompts.check_extraction(len(TURNS))),
-    "compression": (prompts.compression(TURNS), prompts.check_compression()),
-}
 
 
 @pytest.fixture(scope="module")
@@ -42,14 +38,14 @@ def test_it_is_held_to_a_schema(model: Calling) -> None:
     assert reply.data["colour"] in ("green", "blue")
 
 
-@pytest.mark.parametrize("name", QUESTIONS)
-def test_whatever_it_answers_ends_in_valid_data_or_in_nonsense(model: Calling, name: str) -> None:
-    prompt, check = QUESTIONS[name]
+def test_whatever_it_answers_ends_in_valid_data_or_in_nonsense(model: Calling) -> None:
+    """tests/engine/consolidate_llm/test_end_to_end.py has the longer extraction."""
+    prompt, check = prompts.compression(TURNS), prompts.check_compression()
     try:
         data = ask(model, replace(prompt, max_tokens=48), check).data
     except Nonsense:
         return
-    assert not problem_with(data, prompts.schema(name))
+    assert not problem_with(data, prompts.schema("compression"))
     assert check(data) is None
 
 

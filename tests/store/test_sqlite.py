@@ -584,11 +584,11 @@ def test_another_process_sees_our_commit_at_once(store: SqliteStore, path: Path)
     assert output == "mine\n"
 
 
-def test_eight_processes_that_write_at_once_lose_nothing(store: SqliteStore, path: Path) -> None:
-    writers = [start(path, f"writer{number}", 50) for number in range(8)]
+def test_four_processes_that_write_at_once_lose_nothing(store: SqliteStore, path: Path) -> None:
+    writers = [start(path, f"writer{number}", 50) for number in range(4)]
     acknowledged = [id for writer in writers for id in acknowledged_by(writer)]
-    assert [writer.returncode for writer in writers] == [0] * 8
-    assert len(set(acknowledged)) == 400
+    assert [writer.returncode for writer in writers] == [0] * 4
+    assert len(set(acknowledged)) == 200
     assert ids_in(store) == set(acknowledged)
     assert failed_checks(store) == set()
 
@@ -601,7 +601,7 @@ def test_processes_that_create_a_store_at_once_share_it(tmp_path: Path) -> None:
     )
     command = [sys.executable, "-c", script, str(tmp_path)]
     creators = [
-        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(6)
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(4)
     ]
     for creator in creators:
         assert creator.stdout is not None
@@ -610,7 +610,7 @@ def test_processes_that_create_a_store_at_once_share_it(tmp_path: Path) -> None:
         assert creator.stdin is not None
         creator.stdin.write("go\n")
         creator.stdin.flush()
-    assert [creator.communicate(timeout=SECONDS)[0] for creator in creators] == ["done\n"] * 6
+    assert [creator.communicate(timeout=SECONDS)[0] for creator in creators] == ["done\n"] * 4
     for number in range(20):
         store = SqliteStore(tmp_path / f"{number}.db")
         assert failed_checks(store) == set()
@@ -619,11 +619,11 @@ def test_processes_that_create_a_store_at_once_share_it(tmp_path: Path) -> None:
 
 def test_nothing_acknowledged_is_lost_when_the_writer_is_killed(path: Path) -> None:
     acknowledged: set[str] = set()
-    for life in range(8):
+    for life in range(4):
         process = start(path, f"life{life}", 0)
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
-        acknowledged |= {process.stdout.readline().strip() for _ in range(1 + 3 * life)}
+        acknowledged |= {process.stdout.readline().strip() for _ in range(1 + 7 * life)}
         process.kill()
         rest = process.stdout.read()
         process.stdout.close()
@@ -631,6 +631,6 @@ def test_nothing_acknowledged_is_lost_when_the_writer_is_killed(path: Path) -> N
         acknowledged |= {line for line in rest.splitlines(keepends=False) if len(line) == 36}
     store = SqliteStore(path)
     assert acknowledged <= ids_in(store)
-    assert len(acknowledged) >= 92
+    assert len(acknowledged) >= 46
     assert failed_checks(store) == set()
     store.close()

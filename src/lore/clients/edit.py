@@ -28,7 +28,8 @@ _VARIABLE = re.compile(r"[A-Z_]+=")
 class Programs:
     """What clients run: the server with its arguments, and the hook with its settings (NAME=VALUE).
 
-    before_tools: the hook also runs before each use of a tool. join: makes a command line of words, as the shell of the platform reads them.
+    before_tools: the hook also runs before each use of a tool. join: makes a command line of words, as the
+    shell of the platform reads them.
     """
 
     server: list[str]

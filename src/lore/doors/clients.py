@@ -8,29 +8,31 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import anyio.to_thread
 from anyio.abc import ByteStream
-from mcp_types import JSONRPCMessage, JSONRPCRequest
 
+from lore import lazy
 from lore.config import Config, load
 from lore.connecting import tailored
 from lore.doors import protocol
 from lore.doors.hooks import Hooks, read_input
-from lore.doors.mcp import Offer, Workers, take_over
-from lore.doors.mcp_stream import GONE, LISTENING, RelayedMcpStream, cancel_when, lines
 from lore.doors.protocol import END, LONGEST_MESSAGE
 from lore.doors.rpc import BEGUN, answer
-from lore.doors.subscriptions import Audience
+from lore.doors.streams import GONE, cancel_when, lines
 from lore.engine import Lore
 from lore.errors import Invalid, LoreError, Unavailable
-from lore.surfaces import surfaces_named
 from lore.transcripts.untrusted_files import LONGEST_PATH
 from lore.version import VERSION
+
+if TYPE_CHECKING:
+    from lore.doors.mcp import Workers
+    from lore.doors.subscriptions import Audience
 
 HANDSHAKE_SECONDS = 10.0
 """Longest time for a client to send its handshake."""
@@ -48,7 +50,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(eq=False)
 class Client:
-    """An accepted client. fields: of its handshake. config: its own settings."""
+    """An accepted client. fields: of its handshake. config: its own settings. welcome: it was sent."""
 
     request: str
     fields: Mapping[str, str]
@@ -56,6 +58,7 @@ class Client:
     since: float
     messages: int = 0
     listens: bool = False
+    welcome: bool = False
 
     def view(self) -> dict[str, object]:
         """Its entry in the status."""
@@ -88,15 +91,22 @@ class Clients:
         self._stopping = stopping
         self._describe = describe
         self._token = token
-        self._workers = Workers()
-        self._audience = Audience()
         self._present: set[Client] = set()
         self._used_at = time.monotonic()
 
+    @cached_property
+    def _workers(self) -> "Workers":
+        return lazy.mcp.Workers()
+
+    @cached_property
+    def _audience(self) -> "Audience":
+        return lazy.subscriptions.Audience()
+
     @property
     def idle_seconds(self) -> float:
-        """Seconds since the last message of a client."""
-        return time.monotonic() - self._used_at
+        """Seconds since the last message of a client; 0 while one waits for its welcome."""
+        welcome = all(client.welcome for client in self._present)
+        return time.monotonic() - self._used_at if welcome else 0.0
 
     @property
     def listening(self) -> bool:
@@ -181,23 +191,24 @@ class Clients:
         return config
 
     async def _serve_mcp(self, client: Client, stream: ByteStream, rest: bytes) -> None:
-        """The Model Context Protocol."""
-        surfaces = surfaces_named(client.config.surfaces)
+        """The Model Context Protocol. Other clients are served while its library loads for the first one."""
+        await anyio.to_thread.run_sync(lambda: lazy.mcp)
+        surfaces = lazy.surfaces.surfaces_named(client.config.surfaces)
         lore = await self._lore_of(client)
         self._lore.background.sweep_also(client.config.namespace, client.config)
-        await anyio.to_thread.run_sync(take_over, lore, client.config, surfaces)
+        await anyio.to_thread.run_sync(lazy.mcp.take_over, lore, client.config, surfaces)
         seconds = client.config.request_seconds
-        with Offer(lore, surfaces, self._workers, self._audience, seconds) as offer:
+        with lazy.mcp.Offer(lore, surfaces, self._workers, self._audience, seconds) as offer:
             repeatable = {"repeatable": ",".join(offer.repeatable)}
-            await stream.send(protocol.encode("welcome", _self() | repeatable | _warnings(client)))
-            mcp = RelayedMcpStream(stream, rest, lambda message: self._received(client, message))
-            await mcp.run(offer.server, self._stopping)
+            await self._welcome(client, stream, repeatable)
+            relayed = lazy.mcp_stream.RelayedMcpStream(stream, rest, partial(self._received, client))
+            await relayed.run(offer.server, self._stopping)
 
     async def _serve_verbs(self, client: Client, stream: ByteStream, rest: bytes) -> None:
         """Calls of verbs, one after the other, for a person who waits for the best answer."""
         lore = await self._lore_of(client, patient=True)
         lore = lore.for_namespace(client.config.namespace, surface="cli")
-        await stream.send(protocol.encode("welcome", _self() | _warnings(client)))
+        await self._welcome(client, stream, {})
         async with anyio.create_task_group() as until:
             until.start_soon(cancel_when, self._stopping, until.cancel_scope)
             async for line in lines(stream, rest):
@@ -216,6 +227,11 @@ class Clients:
         warns = client.config.hooks_pre_tool_use
         await self.hooks.serve(hook, await self._lore_of(client), stream, warns=warns)
 
+    async def _welcome(self, client: Client, stream: ByteStream, fields: Mapping[str, str]) -> None:
+        await stream.send(protocol.encode("welcome", {**_self(), **fields, **_warnings(client)}))
+        client.welcome = True
+        self.used()
+
     async def _lore_of(self, client: Client, patient: bool = False) -> Lore:
         """A Lore with the settings and the folder of a client. A person at a terminal is in no session."""
         lore = replace(
@@ -225,8 +241,8 @@ class Clients:
         )
         return await anyio.to_thread.run_sync(lore.in_folder, client.fields.get("folder", ""))
 
-    def _received(self, client: Client, message: JSONRPCMessage) -> None:
-        client.listens |= isinstance(message, JSONRPCRequest) and message.method in LISTENING
+    def _received(self, client: Client, listens: bool) -> None:
+        client.listens |= listens
         self._count(client)
 
     def _count(self, client: Client) -> None:

@@ -19,8 +19,8 @@ from lore.connecting import wire
 from lore.doors.clients import Clients, raise_open_files_limit
 from lore.doors.daemon_status import MODE, StatusFile
 from lore.doors.endpoint import LOOPBACK, Endpoint
-from lore.doors.mcp_stream import FINISH_SECONDS
 from lore.doors.residence import Listener, Residence, accept_clients, residing
+from lore.doors.streams import FINISH_SECONDS
 from lore.doors.transcript_watcher import Transcripts, TranscriptWatcher
 from lore.engine import Lore
 from lore.engine.consolidation_run import language_models

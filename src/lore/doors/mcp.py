@@ -30,7 +30,8 @@ from mcp_types import Tool as OfferedTool
 from lore.config import Config
 from lore.connecting import wire
 from lore.doors.early import TROUBLED
-from lore.doors.mcp_stream import Late, McpStream, within
+from lore.doors.mcp_stream import McpStream
+from lore.doors.streams import Late, within
 from lore.doors.subscriptions import Audience, Subscriptions
 from lore.engine import Lore
 from lore.engine.read import last_change

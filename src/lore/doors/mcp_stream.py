@@ -3,13 +3,10 @@ stream."""
 
 import json
 import logging
-import math
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from contextlib import suppress
-from typing import TypeVar
 
 import anyio
-import anyio.to_thread
 from anyio.abc import ByteStream
 from mcp.server import Server
 from mcp.shared.message import SessionMessage
@@ -25,60 +22,12 @@ from pydantic import ValidationError
 
 from lore.doors import protocol
 from lore.doors.envelope import Refused, read
-from lore.doors.protocol import LONGEST_LINE, Lines
+from lore.doors.streams import FINISH_SECONDS, GONE, cancel_when, lines
 
-FINISH_SECONDS = 10.0
-"""Longest time for requests that have begun when the stream ends."""
 ENDLESS = "subscriptions/listen"
 """A request that is answered only when the client ends it, so nobody waits for it."""
 LISTENING = (ENDLESS, "resources/subscribe")
 logger = logging.getLogger(__name__)
-
-GONE = (anyio.BrokenResourceError, anyio.ClosedResourceError, anyio.EndOfStream)
-
-T = TypeVar("T")
-
-
-class Late(Exception):
-    """Work did not end in time. begun: whether it had begun."""
-
-    def __init__(self, begun: bool) -> None:
-        super().__init__("late")
-        self.begun = begun
-
-
-async def within(seconds: float, turns: anyio.CapacityLimiter, work: Callable[[], T]) -> T:
-    """The result of `work` in a thread, once `turns` lets it begin; Late after `seconds` (0: no limit).
-
-    The thread goes on after that, and a client that goes does not interrupt work that has begun.
-    """
-    end = anyio.current_time() + seconds if seconds else math.inf
-    with anyio.CancelScope(deadline=end) as waiting:
-        async with turns:
-            waiting.deadline = math.inf
-            with anyio.CancelScope(shield=True, deadline=end):
-                return await anyio.to_thread.run_sync(
-                    work, abandon_on_cancel=True, limiter=anyio.CapacityLimiter(1)
-                )
-            raise Late(begun=True)
-    raise Late(begun=False)
-
-
-async def lines(stream: ByteStream, data: bytes = b"") -> AsyncIterator[bytes]:
-    """The lines of a stream until it ends; a line that is too long comes as a `Cut`.
-
-    data: bytes that were received before. Empty lines are left out, and a last one without an end.
-    """
-    split = Lines(LONGEST_LINE)
-    while True:
-        whole, cut = split.feed(data)
-        for line in [*cut, *whole.split(b"\n")]:
-            if line.strip():
-                yield line
-        try:
-            data = await stream.receive()
-        except GONE:
-            return
 
 
 class McpStream:
@@ -174,17 +123,13 @@ class McpStream:
 class RelayedMcpStream(McpStream):
     """The stream of a relay, which is told which requests have begun."""
 
-    def __init__(self, stream: ByteStream, data: bytes, on_message: Callable[[JSONRPCMessage], None]) -> None:
+    def __init__(self, stream: ByteStream, data: bytes, on_message: Callable[[bool], None]) -> None:
+        """on_message: called for each message; whether the client listens for changes from now on."""
         super().__init__(stream, data)
         self._on_message = on_message
 
     def received(self, message: JSONRPCMessage) -> None:
-        self._on_message(message)
+        self._on_message(isinstance(message, JSONRPCRequest) and message.method in LISTENING)
 
     async def begin(self, id: str | int) -> None:
         await self.send(protocol.encode("begun", {"id": json.dumps(id)}))
-
-
-async def cancel_when(event: anyio.Event, scope: anyio.CancelScope) -> None:
-    await event.wait()
-    scope.cancel()

@@ -23,7 +23,7 @@ from mcp_types import (
 )
 from mcp_types import Resource as OfferedResource
 
-from lore.doors.mcp_stream import Late, within
+from lore.doors.streams import Late, within
 from lore.engine import Lore
 from lore.errors import LoreError
 from lore.surfaces.surface import Resource, unknown_resource

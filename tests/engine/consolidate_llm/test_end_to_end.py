@@ -16,7 +16,7 @@ from tests.engine.consolidate_llm.conftest import RecordSession, fragments, is_c
 from tests.llm.serving import small_model
 
 CONTEXT = 1280
-"""Leaves room for an answer of a hundred tokens or so: a model of this size would repeat itself for ever."""
+"""Tokens: those of the extraction, and of a short answer."""
 
 pytestmark = pytest.mark.model
 

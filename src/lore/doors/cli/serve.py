@@ -16,12 +16,10 @@ from lore.doors.cli.render import note, plural, warn
 from lore.doors.guide import guide as guide_for
 from lore.doors.guide import sample_guide
 from lore.doors.logbook import keep_log
-from lore.doors.mcp import serve, serve_unready
 from lore.doors.sample import load_sample, sample_folder
 from lore.doors.starting import ping
 from lore.environment import variables
 from lore.errors import LoreError, Unavailable
-from lore.surfaces import surfaces_named
 
 logger = logging.getLogger(__name__)
 
@@ -42,14 +40,14 @@ def mcp(flags: Flags, surfaces: str | None, sample: bool, guide: bool) -> None:
             with open_lore(flags) as lore:
                 click.echo(guide_for(lore.status()), err=True)
         config = _settings(served, surfaces)
-        serve(config, surfaces_named(config.surfaces))
+        lazy.mcp.serve(config, lazy.surfaces.surfaces_named(config.surfaces))
     except LoreError as error:
         note(f"lore: {error}")
         try:
-            wanted = surfaces_named(surfaces or variables().get("LORE_SURFACES", ""))
+            wanted = lazy.surfaces.surfaces_named(surfaces or variables().get("LORE_SURFACES", ""))
         except LoreError:
-            wanted = surfaces_named(Config().surfaces)
-        serve_unready(str(error), wanted, partial(_settings, served, surfaces))
+            wanted = lazy.surfaces.surfaces_named(Config().surfaces)
+        lazy.mcp.serve_unready(str(error), wanted, partial(_settings, served, surfaces))
 
 
 def _settings(flags: Flags, surfaces: str | None) -> Config:
