@@ -34,9 +34,14 @@ TOOLS = ",".join(
 )
 UNATTENDED = {
     "claude-code": ["--allowedTools", TOOLS, "-p"],
-    "codex": ["exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"],
+    "codex": [
+        "exec",
+        "--skip-git-repo-check",
+        "--dangerously-bypass-approvals-and-sandbox",
+        "--dangerously-bypass-hook-trust",
+    ],
 }
-"""Flags instead of the usual ones, so that nobody has to allow the calls of tools."""
+"""Flags instead of the usual ones: nobody is there to allow the calls of tools, and in Codex the new hooks."""
 
 
 class Home(NamedTuple):

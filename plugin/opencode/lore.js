@@ -7,10 +7,12 @@ import { delimiter, join } from "node:path"
 const PATH = [process.env.PATH, join(homedir(), ".local/bin"), "/opt/homebrew/bin", "/usr/local/bin"].join(delimiter)
 const TRANSCRIPT = join(process.env.XDG_DATA_HOME || join(homedir(), ".local/share"), "opencode", "opencode.db")
 
+const SETTINGS = {}
+
 /** Run `lore-hook`; resolves to the text for the conversation, empty if there is none. */
 function hook(event, input) {
   return new Promise((resolve) => {
-    const options = { env: { ...process.env, PATH }, stdio: ["pipe", "pipe", "ignore"] }
+    const options = { env: { ...process.env, PATH, ...SETTINGS }, stdio: ["pipe", "pipe", "ignore"] }
     const child = spawn("lore-hook", [event], options)
     let output = ""
     child.on("error", () => resolve(""))

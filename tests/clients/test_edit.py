@@ -149,9 +149,10 @@ def test_the_hook_before_a_tool_comes_and_goes_with_the_setting() -> None:
 
 
 def test_code_for_a_client_runs_the_hook_of_this_installation_and_replaces_no_other() -> None:
-    part = Module('spawn("lore-hook", [event])')
+    part = Module('const SETTINGS = {}\nspawn("lore-hook", [event])')
     changed = part.add("", PROGRAMS)
-    assert changed == 'spawn("/opt/lore-hook", [event])'
+    assert changed == 'const SETTINGS = {}\nspawn("/opt/lore-hook", [event])'
+    assert part.add("", OF_TOM).splitlines()[0] == 'const SETTINGS = {"LORE_NAMESPACE": "tom a"}'
     assert part.remove(changed, "") == ""
     with pytest.raises(Invalid, match="another plugin"):
         part.add("export const Mine = 1", PROGRAMS)

@@ -128,9 +128,8 @@ def test_the_sample_is_served_from_a_store_of_its_own(run: Command, tmp_path: Pa
     assert (process.returncode, out) == (0, b""), "stdout belongs to the protocol"
     guide = error.decode()
     assert "sample memories" in guide
-    assert "claude mcp add --scope user lore -- " in guide
     assert f"Your data   {own}" in guide
-    assert connecting(guide)[-2:] == ["--db", str(own)]
+    assert connecting(guide)[-3:] == ["--db", str(own), "setup"]
     assert json.loads(run("status", "--json", env=env).stdout)["counts"]["memories"] == 1
     [line] = [line for line in guide.splitlines() if line.endswith(" roots")]
     roots = subprocess.run([*shlex.split(line), "--json"], capture_output=True, check=True, env=run.env(env))
@@ -140,8 +139,8 @@ def test_the_sample_is_served_from_a_store_of_its_own(run: Command, tmp_path: Pa
 
 def connecting(guide: str) -> list[str]:
     """How the guide connects a client."""
-    [line] = [line for line in guide.splitlines() if "claude mcp add" in line]
-    return shlex.split(line)[7:]
+    [line] = [line for line in guide.splitlines() if line.endswith(" setup")]
+    return shlex.split(line)
 
 
 def test_the_sample_refuses_a_database_that_is_named(run: Command) -> None:

@@ -64,7 +64,7 @@ def test_once_it_is_known_the_instructions_of_the_relay_say_what_is_wrong(endpoi
 def test_unknown_surfaces_are_named_to_the_agent(shared: Endpoint) -> None:
     with agent_of(shared, "--surfaces", "cube") as agent:
         refused = refusal_of(agent.greet().ask("tools/call", {"name": "list_roots", "arguments": {}}))
-        assert "unknown surfaces: cube; known: graph, official" in refused
+        assert "unknown surfaces: cube; known: files, graph, official" in refused
 
 
 def test_a_client_with_another_model_is_refused_instead_of_opening_the_store(shared: Endpoint) -> None:

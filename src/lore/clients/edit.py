@@ -16,6 +16,8 @@ from lore.clients.table import Client
 from lore.errors import Invalid
 
 HOOK = "lore-hook"
+NO_SETTINGS = "const SETTINGS = {}"
+"""The line of the code for a client's hooks that holds the settings of this installation."""
 SERVER = "lore"
 """The name of the server: Lore knows its own tools in a transcript by it."""
 _SERVER_PROGRAM = re.compile(r"(?:.*[\\/])?lore-mcp(?:\.exe)?|lore\.doors\.relay")
@@ -156,7 +158,9 @@ class Module:
         if text and not self.own(text):
             raise Invalid("this is the file of another plugin; rename or remove it first")
         command, *rest = programs.hook
-        return self.source if rest else self.source.replace(f'"{HOOK}"', json.dumps(command))
+        settings = dict(setting.split("=", 1) for setting in programs.settings)
+        source = self.source.replace(NO_SETTINGS, NO_SETTINGS.replace("{}", json.dumps(settings)))
+        return source if rest else source.replace(f'"{HOOK}"', json.dumps(command))
 
     def remove(self, text: str, original: str) -> str:
         """An empty text, if it is Lore's."""

@@ -182,8 +182,8 @@ def write(change: Change) -> None:
     if change.after is None:
         change.path.unlink()
         sync_folder(change.path.parent)
-        with suppress(OSError):  # others keep files in it
-            change.path.parent.rmdir()
+        with suppress(OSError):  # up to a folder with files of others
+            os.removedirs(change.path.parent)
         return
     if change.before is not None and change.is_original:
         write_durably(backup, change.before, mode=mode)

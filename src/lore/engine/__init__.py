@@ -44,12 +44,15 @@ from lore.model import (
 )
 from lore.store import back_up
 from lore.store.values import COUNT, EVERY, JournalFilter, Page
+from lore.supervision import failure_of
 from lore.text import NAMESPACE_LIMIT_BYTES, require_text
 from lore.transcripts.import_formats import Format
 from lore.transcripts.turns import Source
 from lore.transcripts.working_tree import working_tree
 
 EVERYTHING = Filter()
+FEW_PENDING = 20
+"""Memories that are embedded while their caller waits: about 10 ms each."""
 
 
 class Lore(GraphVerbs, FileVerbs):
@@ -144,9 +147,15 @@ class Lore(GraphVerbs, FileVerbs):
         return self.remember_all([Draft(content=draft) if isinstance(draft, str) else draft])[0].memory
 
     def remember_all(self, drafts: Sequence[Draft]) -> list[Remembered]:
-        """Keep all of them or none; each result says where its memory was placed."""
+        """Keep all of them or none; each result says where its memory was placed.
+
+        A caller that waits for the embedding model finds a few new memories by meaning at once.
+        """
         results = remember(drafts, self._context("remember"), embeddings=self.embeddings)
-        return self._saved(results, embed_now=any(draft.embed_now for draft in drafts))
+        self._saved(results, embed_now=any(draft.embed_now for draft in drafts))
+        if self.background.running and self.embeddings.patient and self.pending() <= FEW_PENDING:
+            failure_of(self.embed_pending)  # they are kept; the background tries again and reports
+        return results
 
     def revise(self, revision: Revision, reason: str = "") -> Memory:
         """Change a memory; the earlier text stays in its history."""

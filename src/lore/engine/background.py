@@ -117,6 +117,11 @@ class Background:
             try_embed_batch(store=self._store, embeddings=self._embeddings)
 
     @property
+    def running(self) -> bool:
+        """Whether the thread embeds what is new."""
+        return self._thread.is_alive()
+
+    @property
     def embedding(self) -> Embedding | None:
         """The progress after the last batch; None while this process embeds nothing."""
         return self._embedding

@@ -60,7 +60,7 @@ class Embeddings:
         self, embedder: Embedder, patient: bool = True, patience_seconds: float = PATIENCE_SECONDS
     ) -> None:
         self._embedder = embedder
-        self._patient = patient
+        self.patient = patient
         self._patience_seconds = patience_seconds
         self._guard = threading.Lock()
         self._trouble = ""
@@ -110,7 +110,7 @@ class Embeddings:
     def embed_query(self, text: str) -> Vector | None:
         """The vector to search with. None: search by words; `state` and `trouble` say why."""
         self._last_query.at = time.monotonic()
-        if not (self._embedder.ready or self._patient or self._loads_in_time()):
+        if not (self._embedder.ready or self.patient or self._loads_in_time()):
             return None
         try:
             vector = self._embedder.embed_query(text)

@@ -24,10 +24,10 @@ LORE_TOOLS = frozenset(
     end_relation open_nodes read_graph search_nodes search_semantic add_reflection search_reflections
     consolidation_report find_duplicate_observations find_split_candidates analyze_entity_split
     propose_entity_split propose_entity_split_tool execute_entity_split execute_entity_split_tool
-    migrate""".split()
+    migrate memory""".split()
 )
 """The tools of all surfaces; a test compares this list with the surfaces."""
-COMMON = frozenset("search read store update delete list_topics migrate".split())
+COMMON = frozenset("search read store update delete list_topics migrate memory".split())
 """Tool names that other servers use too: they count only if the server's name is Lore's."""
 LORE_SERVERS = frozenset({"lore", "memory"})
 """Words in the name of a server that is Lore, or that Lore replaces."""

@@ -273,5 +273,5 @@ def _diff(change: Change) -> Iterable[str]:
 
 def _document(plan: Plan, outcome: str, problem: str) -> dict[str, Any]:
     files = [{"path": str(change.path), "diff": "\n".join(_diff(change))} for change in plan.changes]
-    told = {"next": plan.client.next} if outcome == "done" else {}
-    return {"client": plan.client.name, "state": outcome, "files": files, "problem": problem} | told
+    document = {"client": plan.client.name, "state": outcome, "files": files, "problem": problem}
+    return document | ({"next": plan.client.next} if outcome == "done" else {})
