@@ -24,7 +24,7 @@ LOOK_EVERY_SECONDS = 0.25
 SPOKEN = "For later: the staging database is called heron-seven, and only Priya may reset it."
 STORED = "Releases are cut on Thursdays by the tool quaycutter."
 QUESTION = "Who may reset the staging database, and what is it called?"
-FIRST = Call("store", {"content": STORED, "title": "Releases"})
+FIRST = Call("store", {"content": STORED})
 SECOND = Call("search", {"query": QUESTION, "detail": "full"})
 INSTALLED_AS = {"gemini-cli": "gemini"}
 """Names of clients in `lore install` that differ from their packages'."""
@@ -41,7 +41,7 @@ UNATTENDED = {
         "--dangerously-bypass-hook-trust",
     ],
 }
-"""Flags instead of the usual ones: nobody is there to allow the calls of tools, and in Codex the new hooks."""
+"""Flags instead of the usual ones: nobody is there to allow calls of tools, nor, in Codex, new hooks."""
 
 
 class Home(NamedTuple):
