@@ -18,6 +18,8 @@ WIDTH = 200
 """Characters of a line, without its id and date."""
 COMPARED_FROM = 0.4
 """Share of words that two texts must have in common before they are compared."""
+COMPARED = 10_000
+"""Pairs of texts whose relation is cached: conversations of one project start with the same memories."""
 CACHED = 256
 """Lines whose cost is cached: it is added up again with each further line."""
 OBSERVATION = "observation"
@@ -77,7 +79,11 @@ class Distinct:
 
 def _relation(one: Memory, other: Memory) -> Relation:
     """SAME: one says all that the other says. UPDATE: the newer one has another value."""
-    older, newer = sorted((one, other), key=lambda memory: memory.created_at)
-    if folded(one.content) == folded(other.content) or says(one.content, other.content):
+    return _related(one.content, other.content, one.created_at <= other.created_at)
+
+
+@lru_cache(maxsize=COMPARED)
+def _related(one: str, other: str, one_first: bool) -> Relation:
+    if folded(one) == folded(other) or says(one, other):
         return Relation.SAME
-    return compare(older.content, newer.content, thorough=False)
+    return compare(one, other, thorough=False) if one_first else compare(other, one, thorough=False)
