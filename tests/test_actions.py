@@ -15,7 +15,8 @@ INPUTS: list[tuple[str, dict[str, Any], Action]] = [
         Action(tool="Edit", paths=("/w/src/app.py",)),
     ),
     ("NotebookEdit", {"notebook_path": "a.ipynb"}, Action(tool="NotebookEdit", paths=("a.ipynb",))),
-    ("Grep", {"path": "src", "pattern": "x"}, Action(tool="Grep", paths=("src",))),
+    ("Write", {"path": "src/a.py", "content": "x"}, Action(tool="Write", paths=("src/a.py",))),
+    ("Read", {"file_path": "src/a.py"}, Action(tool="Read")),  # nothing changes: nothing to warn of
     (
         "Bash",
         {"command": "pytest tests/test_app.py -x"},

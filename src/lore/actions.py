@@ -15,6 +15,10 @@ from lore.text import passage_of, preview, words
 PATH_ARGUMENTS = ("file_path", "notebook_path", "path", "filePath", "target_file")
 """Arguments of clients' tools that name a file."""
 COMMAND_ARGUMENTS = ("command", "cmd")
+READING_TOOLS = frozenset(
+    "Read Grep Glob LS NotebookRead read read_file read_many_files list_directory grep glob list view".split()
+)
+"""Tools of clients that change nothing: nobody needs a warning before them."""
 LONGEST_COMMAND = 500
 """Characters of a command that are read: what follows is mostly data."""
 WARNING_TYPES = frozenset({"pitfall", "warning", "rule", "decision"})
@@ -51,6 +55,8 @@ def action_of(request: Mapping[str, object]) -> Action:
     tool, arguments = str(request.get("tool_name", "")), request.get("tool_input")
     named = arguments.items() if isinstance(arguments, Mapping) else ()
     texts = {name: value for name, value in named if isinstance(value, str)}
+    if tool in READING_TOOLS:
+        return Action(tool=tool)
     command = next((texts[name] for name in COMMAND_ARGUMENTS if texts.get(name)), "")[:LONGEST_COMMAND]
     paths = [texts[name] for name in PATH_ARGUMENTS if texts.get(name)]
     paths += [one.path for one in files_in(command)]

@@ -33,6 +33,7 @@ _OVERRIDE = re.compile(
     r"(?:instructions?|prompts?|directives?|orders|messages?|safeguards?|restrictions)\b"
     rf"|{_DROP} (?:all (?:of )?)?your (?:\w+ )?"
     r"(?:instructions?|rules|guidelines|restrictions|training|safeguards?|programming|prompt)\b"
+    rf"|{_DROP} (?:(?:all|any|the|your|these) ){{1,2}}(?:instructions?|rules|prompts?) (?:above|before)\b"
     rf"|{_DROP} (?:everything|anything|all)(?: \w+){{0,2}} (?:above|before this|you were told)\b"
     r"|\b(?:new|updated|real|actual|secret|hidden) (?:system )?(?:instructions?|directives?|prompt)"
     r" ?(?:\w+ ){0,3}?(?::|are\b|is\b|follow)"
@@ -100,5 +101,5 @@ _PATTERNS = (_HIDDEN, _TAGS, _OVERRIDE, _COMMAND, _CONCEAL, _LEAK)
 
 def suspicious(text: str) -> bool:
     """Whether a text tries to instruct the agent that reads it, to hide from its reader, or to leak data."""
-    plain = _SPACES.sub(" ", text)
-    return any(pattern.search(plain) for pattern in _PATTERNS)
+    texts = (_SPACES.sub(" ", text), " ".join(text.split()))  # handed out, a text is one line
+    return any(pattern.search(one) for one in texts for pattern in _PATTERNS)

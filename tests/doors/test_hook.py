@@ -99,18 +99,19 @@ def test_a_memory_may_be_shown_again_after_the_context_was_compacted(shared: End
 
 def test_the_use_of_a_tool_is_warned_of_once_and_only_if_the_user_wants_that(shared: Endpoint) -> None:
     keep(shared, "Never run the migrations with --force: they drop the ferry table.")
-    use = of("s5", tool_name="Bash", tool_input={"command": "make migrations --force"})
+    command = {"command": "make migrations --force", "why": "x" * LONGEST_INPUT}
+    use = of("s5", tool_name="Bash", tool_input=command)
     assert hook(shared, "PreToolUse", use) == ""
     assert "--force" in hook(shared, "PreToolUse", use, LORE_HOOKS_PRE_TOOL_USE="true")
     assert hook(shared, "PreToolUse", use, LORE_HOOKS_PRE_TOOL_USE="true") == ""
-    other = of("s6", tool_name="Bash", tool_input={"command": "make docs"})
-    assert hook(shared, "PreToolUse", other, LORE_HOOKS_PRE_TOOL_USE="true") == ""
+    assert "--force" in hook(shared, "SessionStart", of("s5")), "a warning is no brief"
 
 
 def test_a_prompt_gets_the_memories_that_fit_it(shared: Endpoint) -> None:
     assert hook(shared, "SessionStart", of("s2", source="startup")) == ""  # nothing is stored yet
     keep(shared, "Rope is tarred twice a year.")
     assert "Rope" in hook(shared, "SessionStart", of("s2", source="resume"))
+    assert hook(shared, "SessionStart", of("s2", source="resume")) == ""  # the conversation has its brief
     keep(shared, FERRY)
     long = f"<hook_context>{'a brief ' * LONGEST_PROMPT}</hook_context>{QUESTION}"
     assert FERRY in hook(shared, "BeforeAgent", of("s2", prompt=long))
@@ -262,16 +263,15 @@ def test_the_next_daemon_knows_the_memories_that_were_shown(tmp_path: Path) -> N
     shown.add("s", ["b", "c"])
     assert Shown(path).of("s") == ("a", "b", "c")
     shown.forget("s")
-    assert Shown(path).of("s") is None
+    assert Shown(path).of("s") == ()
     path.write_text("[garbage")
-    assert Shown(path).of("s") is None
+    assert Shown(path).of("s") == ()
 
 
 def test_the_list_of_shown_memories_stays_small(tmp_path: Path) -> None:
     shown = Shown(tmp_path / "shown")
     for number in range(MOST_SESSIONS + 1):
         shown.add(f"s{number}", [f"{number}-{id}" for id in range(MOST_IDS + 1)])
-    assert shown.of("s0") is None
+    assert shown.of("s0") == ()
     last = shown.of(f"s{MOST_SESSIONS}")
-    assert last is not None
     assert (len(last), last[-1]) == (MOST_IDS, f"{MOST_SESSIONS}-{MOST_IDS}")

@@ -109,8 +109,8 @@ def test_no_line_repeats_another_and_the_newer_value_stands(lore: Lore, clock: C
     gone = keep(lore, "We deploy by hand, with a checklist.", "decision")
     lore.forget([gone])
     text = lore.brief().text
-    assert "24" not in text
-    assert "48" in text
+    assert "24 hours" not in text
+    assert "48 hours" in text
     assert text.count("deploy") == 1
 
 

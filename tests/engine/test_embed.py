@@ -414,7 +414,7 @@ class Stumbling(HashEmbedder):
 def test_the_background_survives_an_error_of_the_embedder(
     config: Config, caplog: pytest.LogCaptureFixture
 ) -> None:
-    lore = wire(config, embedder=Stumbling())
+    lore = wire(config, embedder=Stumbling(), patient=False)
     try:
         lore.background.start()
         lore.remember(Draft(content="The ferry leaves at noon"))

@@ -22,15 +22,15 @@ Usage: lore-hook EVENT
 
   Read the JSON of a client's hook on stdin and print the answer: a brief of
   what Lore knows, memories that fit a prompt, or nothing. EVENT is the client's
-  name for it: SessionStart, UserPromptSubmit, PreCompact, Stop, SessionEnd;
-  BeforeAgent, PreCompress, AfterAgent in Gemini CLI.
+  name for it: SessionStart, UserPromptSubmit, PreToolUse, PreCompact, Stop,
+  SessionEnd; BeforeAgent, BeforeTool, PreCompress, AfterAgent in Gemini CLI.
 """
 DEADLINE_SECONDS = 0.8
 """Seconds after which the program gives up: the user waits for it, and Claude Code gives all hooks of a
 session's end 1.5 s."""
 CHUNK = 1 << 16
 LONGEST_INPUT = LONGEST_MESSAGE // 2
-"""Bytes that are passed on as they are; of a longer input only the beginnings of its texts."""
+"""Inputs up to this size are passed on unchanged; of a longer one, only the beginning of each text."""
 LARGEST_INPUT = 1 << 25
 """Bytes above which the input is ignored."""
 LONGEST_TEXT = 20_000
@@ -64,9 +64,13 @@ def _input() -> str:
             raise ValueError(f"the input is longer than {LARGEST_INPUT} bytes")
     if len(data) > LONGEST_INPUT:
         json = import_module("json")
-        texts = {name: text for name, text in json.loads(data).items() if isinstance(text, str)}
-        return str(json.dumps({name: text[:LONGEST_TEXT] for name, text in texts.items()}))
+        sent = json.loads(data)
+        return str(json.dumps(_shortened(sent) | {"tool_input": _shortened(sent.get("tool_input") or {})}))
     return data.decode("utf-8", "surrogateescape").replace("\0", "")
+
+
+def _shortened(sent: dict[str, object]) -> dict[str, object]:
+    return {name: text[:LONGEST_TEXT] for name, text in sent.items() if isinstance(text, str)}
 
 
 def _output(endpoint: Endpoint, fields: dict[str, str]) -> str:

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import anyio
 import anyio.to_thread
@@ -38,11 +38,15 @@ MOST_SESSIONS = 100
 MOST_IDS = 300
 """Sessions, and ids of each, in the list of the memories that were shown."""
 WAITING_TRANSCRIPTS = 100
+BRIEFED = "brief"
+"""Mark of a session that has had a brief."""
+WARNED = "warned "
+"""Beginning of the mark of a session that was warned of a memory; its id follows."""
 """Transcripts that wait to be read; the daemon finds older ones without a hint, a moment later."""
 
 
 class Injection(NamedTuple):
-    """A text for the conversation, and the ids of the memories in it."""
+    """A text for the conversation, and the ids of the memories in it, with marks."""
 
     text: str = ""
     ids: tuple[str, ...] = ()
@@ -62,9 +66,8 @@ class HookInput:
     action: Action
 
 
-Inject = Callable[[Lore, HookInput, Sequence[str] | None], Injection]
-"""Makes the injection of an event; the last argument lists the ids that the session was shown, None if it has
-had no brief."""
+Inject = Callable[[Lore, HookInput, Sequence[str]], Injection]
+"""Makes the injection of an event; the last argument lists what the session was shown: ids and marks."""
 
 
 class Event(NamedTuple):
@@ -76,36 +79,31 @@ class Event(NamedTuple):
     ingest: bool = False
 
 
-class _Answer(Protocol):
-    """What the verbs `brief` and `remind` return."""
-
-    @property
-    def text(self) -> str: ...
-    @property
-    def ids(self) -> tuple[str, ...]: ...
-
-
-def _brief(lore: Lore, hook: HookInput, shown: Sequence[str] | None) -> Injection:
-    return _injection(lore.brief(BRIEF_TOKENS))
+def _brief(lore: Lore, hook: HookInput, shown: Sequence[str]) -> Injection:
+    """The brief; a session that is resumed has it already."""
+    if hook.source == "resume" and BRIEFED in shown:
+        return Injection()
+    brief = lore.brief(BRIEF_TOKENS)
+    return Injection(brief.text, (BRIEFED, *brief.ids))
 
 
-def _remind(lore: Lore, hook: HookInput, shown: Sequence[str] | None) -> Injection:
+def _remind(lore: Lore, hook: HookInput, shown: Sequence[str]) -> Injection:
     """Memories for a prompt, behind the brief if the session has had none: no daemon ran when it began."""
     if NOT_A_QUESTION.match(hook.prompt) or not hook.prompt.strip():
         return Injection()
-    before = _brief(lore, hook, None) if shown is None else Injection()
-    found = _injection(lore.remind(hook.prompt, shown=[*(shown or ()), *before.ids]))
-    return Injection("\n\n".join(filter(None, (before.text, found.text))), before.ids + found.ids)
+    before = Injection() if BRIEFED in shown else _brief(lore, hook, shown)
+    found = lore.remind(hook.prompt, shown=[*shown, *before.ids])
+    text = "\n\n".join(filter(None, (before.text, found.text)))
+    if len(text) > LONGEST_CONTEXT:
+        return before
+    return Injection(text, (before.ids if before.text else ()) + found.ids)
 
 
-def _warn(lore: Lore, hook: HookInput, shown: Sequence[str] | None) -> Injection:
-    """Pitfalls of the use of a tool that the session has not been shown."""
-    found = [memory for memory in lore.pitfalls(hook.action) if memory.id not in (shown or ())]
-    return Injection(warning(found), tuple(memory.id for memory in found))
-
-
-def _injection(answer: _Answer) -> Injection:
-    return Injection(answer.text, tuple(answer.ids))
+def _warn(lore: Lore, hook: HookInput, shown: Sequence[str]) -> Injection:
+    """Pitfalls of the use of a tool that the session was not warned of, even if the brief had them."""
+    found = [memory for memory in lore.pitfalls(hook.action) if WARNED + memory.id not in shown]
+    ids = tuple(memory.id for memory in found)
+    return Injection(warning(found), (*ids, *(WARNED + id for id in ids)))
 
 
 BEFORE_TOOL = "PreToolUse"
@@ -166,7 +164,7 @@ class Hooks:
         self._arrived = anyio.Event()
 
     async def serve(self, hook: HookInput, lore: Lore, stream: ByteStream, *, warns: bool) -> None:
-        """Send the output for a hook. Only what was delivered counts as shown. warns: of pitfalls, too."""
+        """Send the output for a hook. Only delivered text counts as shown. warns: whether to warn."""
         name = GEMINI.get(hook.event, hook.event)
         event = EVENTS[name]
         if event.ingest and hook.transcript:
@@ -213,10 +211,9 @@ class Shown:
             stored = json.loads(path.read_text())
             self._sessions = {str(session): list(map(str, ids)) for session, ids in stored.items()}
 
-    def of(self, session: str) -> tuple[str, ...] | None:
-        """The ids that a session was shown; None if it was shown nothing. A session without a name was."""
-        ids = self._sessions.get(session) if session else []
-        return None if ids is None else tuple(ids)
+    def of(self, session: str) -> tuple[str, ...]:
+        """Ids and marks of what a session was shown. A session without a name counts as briefed."""
+        return tuple(self._sessions.get(session, ())) if session else (BRIEFED,)
 
     def add(self, session: str, ids: Sequence[str]) -> None:
         """Add ids; the sessions that were shown nothing for the longest time are dropped."""

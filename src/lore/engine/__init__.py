@@ -281,6 +281,12 @@ class Lore(GraphVerbs, FileVerbs):
         """Free memory that can be loaded again: model, indexes, caches."""
         release(store=self.store, embeddings=self.embeddings)
 
+    def __enter__(self) -> "Lore":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def close(self) -> None:
         """Close the store; acknowledged writes are on disk."""
         self.background.close()

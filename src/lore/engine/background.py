@@ -1,5 +1,6 @@
 """Background: one thread that embeds pending memories and at times sweeps for links."""
 
+import atexit
 import logging
 import threading
 import time
@@ -104,6 +105,9 @@ class Background:
 
     def start(self) -> None:
         """Start the thread, which loads the model first; returns at once."""
+        atexit.register(
+            self.close
+        )  # a thread inside the embedding library would abort the process at its end
         self._thread.start()
 
     def sweep_also(self, namespace: str, tuning: Tuning) -> None:
@@ -128,6 +132,7 @@ class Background:
 
     def close(self) -> None:
         """Finish the text at hand and end the thread; pending memories wait in the store."""
+        atexit.unregister(self.close)
         self._closed = True
         self._woken.set()
         if self._thread.is_alive():

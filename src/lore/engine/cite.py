@@ -45,8 +45,9 @@ def cite(ids: Sequence[str], context: Context) -> list[str]:
     memories = context.reader.get(ids)
     if missing := [id for id in ids if id not in memories]:
         raise NotFound(f"unknown memory {preview(missing[0], 80)}")
-    if foreign := [one for one in memories.values() if one.project not in ("", tree.key)]:
-        raise Invalid(f"{foreign[0].id} belongs to {foreign[0].project}; this repository is {tree.key}")
+    for one in memories.values():
+        if home := {one.project, cited_by(one.metadata).repository} - {"", tree.key}:
+            raise Invalid(f"{one.id} belongs to {min(home)}; this repository is {tree.key}")
     cited = {id: _cited_now(memory, tree) for id, memory in memories.items()}
     with context.transaction() as writer:
         current = writer.get(cited)

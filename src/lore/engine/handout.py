@@ -26,10 +26,11 @@ OBSERVATION = "observation"
 """The kind of a statement about an entity, which often does not name it."""
 
 
-def harmless(memory: Memory) -> bool:
-    """Whether a memory is trusted, and its text neither instructs an agent nor hides anything."""
+def harmless(memory: Memory, line: str = "") -> bool:
+    """Whether a memory is trusted, and neither its text nor the line made of it instructs an agent or hides
+    anything."""
     trusted = memory.trust >= LEAST_TRUST
-    return trusted and not suspicious(f"{memory.title}\n{memory.summary}\n{memory.content}")
+    return trusted and not suspicious(f"{memory.title}\n{memory.summary}\n{memory.content}\n{line}")
 
 
 def line_of(memory: Memory, text: str) -> str:
@@ -46,7 +47,7 @@ def cost_of(line: str) -> int:
 
 @dataclass(slots=True)
 class Distinct:
-    """Memories of which none repeats another, each with its distinct words."""
+    """Memories that do not repeat each other, each with its distinct words."""
 
     memories: dict[str, tuple[Memory, frozenset[str]]] = field(default_factory=dict)
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 from lore.actions import Action, closeness, search_terms
 from lore.citations import cited_by
 from lore.engine.context import Context
+from lore.engine.handout import harmless
 from lore.model import STORED_TRUST, VERBATIM, Filter, Memory
 
 MOST = 3
@@ -25,6 +26,7 @@ def pitfalls(action: Action, context: Context) -> list[Memory]:
     for memory in context.reader.get(found).values():
         cited = cited_by(memory.metadata)
         files = cited.files if tree is not None and cited.repository == tree.key else ()
-        if memory.trust >= STORED_TRUST and (rank := closeness(memory, files, action)):
+        trusted = memory.trust >= STORED_TRUST and harmless(memory)
+        if trusted and (rank := closeness(memory, files, action)):
             ranked.append((rank, memory.created_at, memory.id, memory))
     return [memory for *_, memory in sorted(ranked, reverse=True)[:MOST]]

@@ -25,7 +25,10 @@ beyond them are not recorded, and not marked."""
 MOVED_LINES = 200
 """Cited lines that moved up or down by no more than this are found again."""
 HASH_BYTES = 8
-NEVER_READ = (".env*", "*.pem", "*.key", "*.p12", "*.pfx", "id_*")
+NEVER_READ = (
+    ".env*", ".netrc", ".npmrc", "*.pem", "*.key", "*.p12", "*.pfx",
+    "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*",
+)  # fmt: skip
 """Names of files that hold secrets: not even a hash of them is kept."""
 SETTLED_NS = 2_000_000_000
 """Age of a change from which on time and size tell whether a file has changed again."""
@@ -103,7 +106,7 @@ class WorkingTree:
             lines = _lines(real, min(room, FILE_BYTES))
         except OSError:
             return None, 0
-        first, last = (0, 0) if mention.first > len(lines) else (mention.first, mention.last)
+        first, last = (0, 0) if mention.first > len(lines) else (mention.first, min(mention.last, len(lines)))
         later = until is not None and status.st_mtime > until
         content = _hash(lines[first - 1 : last] if first else lines)
         return Citation(path=path, first=first, last=last, hash="" if later else content), status.st_size
@@ -157,6 +160,7 @@ def _is_fresh(citation: Citation, lines: list[bytes]) -> bool:
     if not citation.first:
         return _hash(lines) == citation.hash
     start, count = citation.first - 1, citation.last - citation.first + 1
-    nearby = range(max(0, start - MOVED_LINES), min(len(lines), start + MOVED_LINES))
+    last = min(len(lines) - count, start + MOVED_LINES)
+    nearby = range(max(0, start - MOVED_LINES), last + 1)
     places = chain([start] if start in nearby else [], nearby)
     return any(_hash(lines[at : at + count]) == citation.hash for at in places)
