@@ -16,8 +16,8 @@ BUDGET = 1_500
     "--project",
     metavar="NAME",
     shell_complete=complete_projects,
-    help="The brief of this project: its name, its key or a folder in it (default: the project of the current "
-    "folder).",
+    help="The brief of this project: its name, its key or a folder in it (default: the project of the "
+    "current folder).",
 )
 @click.option(
     "--budget",
