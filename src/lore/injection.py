@@ -22,7 +22,7 @@ class Brief:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reminder:
-    """The few memories that help with one prompt, the first line of the text being about them all.
+    """The few memories that help with one prompt. The first line introduces them.
 
     lines: the text by lines. ids: of the memories in it, to be passed as `shown` with the next prompt.
     """

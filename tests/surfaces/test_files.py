@@ -85,7 +85,7 @@ def test_a_file_is_created_and_shown_with_line_numbers(lore: Lore) -> None:
     ]
     assert call(lore, "view", NOTES, view_range=[3, -1]).endswith("\n     3\tThanks\n     4\t")
     assert call(lore, "view", NOTES, view_range=[0, 900]) == call(lore, "view", NOTES)
-    for wrong in ([5, 6], [3, 2], [1, -2]):
+    for wrong in ([5, 6], [3, 2], [1, -2], [-1, 1], [-3, -1]):
         assert "The file has 4 lines" in error(lore, "view", NOTES, view_range=wrong)
 
 

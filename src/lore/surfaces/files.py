@@ -183,7 +183,7 @@ def _range(given: MemoryArguments, text: str) -> tuple[int, int]:
     total = text.count("\n") + 1
     first, last = given.view_range or (1, -1)
     last = total if last == -1 else last
-    if first > total or last < max(1, first):
+    if not 0 <= first <= total or last < max(1, first):
         raise Invalid(f"Invalid `view_range` parameter: {given.view_range}. The file has {total} lines")
     return first, last
 
@@ -195,7 +195,7 @@ def _numbered(text: str, first: int, last: int) -> str:
 
 
 def _only_place(old: str, text: str, path: str) -> int:
-    """Where the text is that shall be replaced; Invalid if it occurs not exactly once."""
+    """The position of the text to replace; Invalid unless it occurs exactly once."""
     if not old:
         raise Invalid("No replacement was performed: old_str is empty; give the text to replace")
     places = _places(old, text)

@@ -16,16 +16,22 @@ BUDGET = 1_500
     "--project",
     metavar="NAME",
     shell_complete=complete_projects,
-    help="Of this project: its name, its key or a folder in it (default: that of the current folder).",
+    help="The brief of this project: its name, its key or a folder in it (default: the project of the "
+    "current folder).",
 )
 @click.option(
-    "--budget", metavar="TOKENS", type=int, default=BUDGET, show_default=True, help="At most TOKENS."
+    "--budget",
+    metavar="TOKENS",
+    type=int,
+    default=BUDGET,
+    show_default=True,
+    help="The largest size of the brief, in tokens.",
 )
 def brief(flags: Flags, project: str | None, budget: int, as_json: bool) -> None:
     """Show what an agent should know at the start of a conversation.
 
     It has the memories of one project and the global ones: who the user is, what the project is, decisions,
-    open goals, the last conversation and pitfalls. Doubtful texts are left out.
+    open goals, the last conversation and pitfalls. Texts that try to instruct the agent are left out.
     """
     with open_lore(flags) as lore:
         keys = scope(lore, [project] if project else [], everywhere=False).keys
