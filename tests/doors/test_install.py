@@ -63,8 +63,20 @@ def test_a_client_gets_lore_once_and_is_afterwards_as_it_was(home: Home) -> None
     assert home.document("install")["clients"][4]["state"] == "installed"
     home("uninstall", *clients)
     assert home.files() == before
-    assert not (home.folder / ".config" / "opencode").exists()
     assert "not installed" in home("uninstall", "codex").stdout
+
+
+def test_no_folder_goes_with_lore(home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    project, own = tmp_path / "work" / "project", tmp_path / ".claude"
+    project.mkdir(parents=True)
+    own.mkdir()
+    monkeypatch.chdir(project)
+    for arguments in (("cursor", "--project"), ("claude-code",)):
+        home("install", *arguments)
+        home("uninstall", *arguments)
+    assert home.files() == {}
+    assert project.is_dir()
+    assert own.is_dir()
 
 
 def test_what_changed_meanwhile_stays_when_lore_goes(home: Home) -> None:

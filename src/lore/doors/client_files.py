@@ -174,7 +174,8 @@ def _is_leftover(change: Change) -> bool:
 
 # --- writing
 def write(change: Change) -> None:
-    """Write a change, after a copy of a file that Lore was not in. A link stays a link, the mode the same."""
+    """Write a change, after a copy of a file that Lore was not in. A link stays a link, the mode the same;
+    no folder is removed: it may be the user's own."""
     if _read(change.path) != change.before:
         raise Unavailable(f"{change.path} was changed meanwhile; nothing was written, run this again")
     backup = _backup(change.path)
@@ -182,8 +183,6 @@ def write(change: Change) -> None:
     if change.after is None:
         change.path.unlink()
         sync_folder(change.path.parent)
-        with suppress(OSError):  # up to a folder with files of others
-            os.removedirs(change.path.parent)
         return
     if change.before is not None and change.is_original:
         write_durably(backup, change.before, mode=mode)
