@@ -190,17 +190,17 @@ def _programs(flags: Flags, surfaces: str | None) -> Programs:
         raise Invalid(
             "this Lore runs from a cache that is cleaned up; install it: uv tool install agent-lore"
         )
-    arguments, settings = [], []
+    arguments, settings = list[str](), dict[str, str]()
     for name, flag in PASSED_ON.items():
         if (value := getattr(flags, name)) is not None:
             text = str(value.expanduser().absolute()) if isinstance(value, Path) else value
             arguments += [flag, text]
-            settings.append(f"{PREFIX}{name.upper()}={text}")
+            settings[f"{PREFIX}{name.upper()}"] = text
     arguments += [] if surfaces is None else ["--surfaces", surfaces]
     hook = own_command("lore-hook", "lore.doors.hook")
     warns = load_settings(flags).hooks_pre_tool_use
     if sys.platform == "win32":  # its shell has no `env`: hooks use the settings of the user's environment
-        return Programs(server, arguments, hook, [], warns, subprocess.list2cmdline)
+        return Programs(server, arguments, hook, {}, warns, subprocess.list2cmdline)
     return Programs(server, arguments, hook, settings, warns)
 
 
