@@ -16,8 +16,14 @@ function hook(event, input) {
     const child = spawn("lore-hook", [event], options)
     let output = ""
     child.on("error", () => resolve(""))
-    child.stdout.on("data", (data) => (output += data))
-    child.on("close", () => resolve(output ? JSON.parse(output).hookSpecificOutput.additionalContext : ""))
+    child.stdout.setEncoding("utf8").on("data", (data) => (output += data))
+    child.on("close", () => {
+      try {
+        resolve(JSON.parse(output).hookSpecificOutput.additionalContext)
+      } catch {
+        resolve("")
+      }
+    })
     child.stdin.on("error", () => {})
     child.stdin.end(JSON.stringify({ ...input, transcript_path: TRANSCRIPT }))
   })

@@ -12,8 +12,8 @@ from lore.clients.jsonc import at, parse
 from lore.clients.table import CLIENTS, Client, client_named, location
 from lore.errors import Invalid
 
-PROGRAMS = Programs(["/opt/lore-mcp"], [], ["/opt/lore-hook"], [])
-OF_TOM = Programs(["/opt/lore-mcp"], ["--namespace", "tom"], ["/opt/lore-hook"], ["LORE_NAMESPACE=tom a"])
+PROGRAMS = Programs(["/opt/lore-mcp"], [], ["/opt/lore-hook"], {})
+OF_TOM = Programs(["/opt/lore-mcp"], ["--namespace", "tom"], ["/opt/lore-hook"], {"LORE_NAMESPACE": "tom a"})
 ENTRIES = {
     "claude-code": '{"mcpServers": {"lore": {"type": "stdio", "command": "/opt/lore-mcp", "args": []}}}',
     "claude-desktop": '{"mcpServers": {"lore": {"command": "/opt/lore-mcp", "args": []}}}',
@@ -90,6 +90,20 @@ def test_an_entry_under_another_name_is_renewed_and_keeps_the_rest() -> None:
     assert part.remove(renewed, "") == "{}"
 
 
+@pytest.mark.parametrize(
+    ("new", "merged"),
+    [
+        ("--surfaces graph --db /m.db", "--namespace=tom --standalone --surfaces graph --db /m.db"),
+        ("--namespace ann", "--namespace ann --standalone --surfaces tree"),
+    ],
+)
+def test_a_new_flag_replaces_the_same_flag_alone(new: str, merged: str) -> None:
+    part = servers(client_named("opencode"))
+    text = part.add("", replace(PROGRAMS, arguments="--namespace=tom --standalone --surfaces tree".split()))
+    changed = part.add(text, replace(PROGRAMS, arguments=new.split()))
+    assert at(parse(changed), ("mcp", "lore", "command")) == ["/opt/lore-mcp", *merged.split()]
+
+
 def test_another_server_of_that_name_is_not_overwritten() -> None:
     with pytest.raises(Invalid, match="another server is called 'lore'"):
         servers(client_named("cursor")).add('{"mcpServers": {"lore": {"command": "folklore"}}}', PROGRAMS)
@@ -103,6 +117,14 @@ def test_toml_keeps_its_comments_and_its_order() -> None:
     assert changed == text.replace("[features]", f"{entry}[features]")
     assert part.remove(changed, text) == text
     assert part.add(changed, PROGRAMS) == changed
+
+
+def test_toml_keeps_the_line_ends_of_windows() -> None:
+    part = servers(client_named("codex"))
+    text = 'model = "x"\r\n\r\n[features]\r\na = 2\r\n'
+    changed = part.add(text, PROGRAMS)
+    assert changed.count("\n") == changed.count("\r\n") > text.count("\n")
+    assert part.remove(changed, text) == text
 
 
 def test_toml_that_has_all_servers_in_one_line_is_edited_too() -> None:
@@ -134,10 +156,25 @@ def test_a_hook_beside_lores_in_one_group_stays() -> None:
 def test_a_hook_gets_the_new_path_and_keeps_its_settings() -> None:
     part = hooks("gemini")
     changed = part.add("", OF_TOM)
-    moved = part.add(changed, Programs(["/new/lore-mcp"], [], ["/new/lore-hook"], []))
+    moved = part.add(changed, Programs(["/new/lore-mcp"], [], ["/new/lore-hook"], {}))
     line = at(parse(moved), ("hooks", "BeforeAgent", 0, "hooks", 0, "command"))
     assert shlex.split(str(line)) == ["env", "LORE_NAMESPACE=tom a", "/new/lore-hook", "BeforeAgent"]
     assert not part.own(part.remove(moved, ""))
+
+
+@pytest.mark.parametrize("prefix", ["env ", "/usr/bin/env ", ""])
+def test_a_new_setting_of_a_hook_replaces_the_same_setting_alone(prefix: str) -> None:
+    line = f"{prefix}LORE_NAMESPACE=ann LORE_W_2='a b' lore-hook Stop"
+    text = f'{{"hooks": {{"Stop": [{{"hooks": [{{"command": "{line}"}}]}}]}}}}'
+    changed = at(parse(hooks().add(text, OF_TOM)), ("hooks", "Stop", 0, "hooks", 0, "command"))
+    assert changed == "env 'LORE_NAMESPACE=tom a' 'LORE_W_2=a b' /opt/lore-hook Stop"
+
+
+def test_a_new_hook_has_the_settings_of_those_that_are_there() -> None:
+    part = hooks()
+    warned = part.add(part.add("", OF_TOM), replace(PROGRAMS, before_tools=True))
+    line = at(parse(warned), ("hooks", "PreToolUse", 0, "hooks", 0, "command"))
+    assert shlex.split(str(line)) == ["env", "LORE_NAMESPACE=tom a", "/opt/lore-hook", "PreToolUse"]
 
 
 def test_the_hook_before_a_tool_comes_and_goes_with_the_setting() -> None:
@@ -156,3 +193,13 @@ def test_code_for_a_client_runs_the_hook_of_this_installation_and_replaces_no_ot
     assert part.remove(changed, "") == ""
     with pytest.raises(Invalid, match="another plugin"):
         part.add("export const Mine = 1", PROGRAMS)
+
+
+def test_code_for_a_client_keeps_its_settings_but_for_new_ones() -> None:
+    part = Module('const SETTINGS = {}\nspawn("lore-hook", [event])')
+    text = part.add("", OF_TOM)
+    assert part.add(text, PROGRAMS) == text
+    changed = part.add(text, replace(PROGRAMS, settings={"LORE_DB_PATH": "/m.db"}))
+    assert changed.startswith('const SETTINGS = {"LORE_NAMESPACE": "tom a", "LORE_DB_PATH": "/m.db"}\n')
+    with pytest.raises(Invalid, match="SETTINGS is not JSON"):
+        part.add(text.replace('"LORE_NAMESPACE"', "LORE_NAMESPACE"), PROGRAMS)

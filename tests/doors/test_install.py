@@ -63,8 +63,20 @@ def test_a_client_gets_lore_once_and_is_afterwards_as_it_was(home: Home) -> None
     assert home.document("install")["clients"][4]["state"] == "installed"
     home("uninstall", *clients)
     assert home.files() == before
-    assert not (home.folder / ".config" / "opencode").exists()
     assert "not installed" in home("uninstall", "codex").stdout
+
+
+def test_no_folder_goes_with_lore(home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    project, own = tmp_path / "work" / "project", tmp_path / ".claude"
+    project.mkdir(parents=True)
+    own.mkdir()
+    monkeypatch.chdir(project)
+    for arguments in (("cursor", "--project"), ("claude-code",)):
+        home("install", *arguments)
+        home("uninstall", *arguments)
+    assert home.files() == {}
+    assert project.is_dir()
+    assert own.is_dir()
 
 
 def test_what_changed_meanwhile_stays_when_lore_goes(home: Home) -> None:
@@ -87,12 +99,36 @@ def test_a_link_stays_a_link_and_the_mode_the_same(home: Home) -> None:
     assert real.stat().st_mode & 0o777 == 0o640
 
 
-def test_a_broken_file_is_named_and_left_alone_while_others_are_written(home: Home) -> None:
-    path = home.write(".cursor/mcp.json", '{\n  "mcpServers": {"a" 1}\n}')
-    result = home("install", "cursor", "windsurf", code=1)
-    assert f"{path}: line 2, column 22: expected ':'" in result.stderr
+@pytest.mark.parametrize(
+    ("client", "file"), [("cursor", ".cursor/mcp.json"), ("claude-code", ".claude/settings.json")]
+)
+def test_a_broken_file_is_named_and_left_alone_while_others_are_written(
+    home: Home, client: str, file: str
+) -> None:
+    path = home.write(file, '{\n  "mcpServers": {"a" 1}\n}')
+    result = home("install", client, "windsurf", code=1)
+    assert f"{path}: line 2, column 22: expected ':'; the file was left alone" in result.stderr
     assert path.read_text() == '{\n  "mcpServers": {"a" 1}\n}'
     assert "Installed Lore in Windsurf" in result.stdout
+
+
+def test_a_folder_that_cannot_be_looked_into_ends_nothing_for_other_clients(home: Home) -> None:
+    home.write(".gemini/settings.json", "{}")
+    too_long = {"CODEX_HOME": str(home.folder / ("x" * 300))}
+    listed = {
+        entry["client"]: entry
+        for entry in json.loads(home("install", "--json", env=too_long).stdout)["clients"]
+    }
+    assert (listed["codex"]["detected"], listed["codex"]["state"]) == (False, "unreadable")
+    assert "Installed Lore in Gemini CLI" in home("setup", env=too_long).stdout
+
+
+def test_a_lore_without_its_plugin_folder_installs_the_server_alone(
+    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lore.doors.client_files.PLUGINS", (tmp_path / "plugin",))
+    home("install", "opencode")
+    assert set(home.files()) == {".config/opencode/opencode.json"}
 
 
 def test_a_dry_run_shows_the_lines_and_writes_nothing(home: Home) -> None:

@@ -5,7 +5,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import chain, takewhile
 from pathlib import PurePath
 from types import ModuleType
 from typing import TypeAlias
@@ -23,12 +23,13 @@ SERVER = "lore"
 _SERVER_PROGRAM = re.compile(r"(?:.*[\\/])?lore-mcp(?:\.exe)?|lore\.doors\.relay")
 _HOOK_PROGRAM = re.compile(r"""(?:^|[\\/\s"'])(?:lore-hook(?:\.exe)?|lore\.doors\.hook)(?=["'\s]|$)""")
 
-_VARIABLE = re.compile(r"[A-Z_]+=")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
+_SETTINGS = re.compile(r"^const SETTINGS = (\{.*?\});?\s*$", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class Programs:
-    """What clients run: the server with its arguments, and the hook with its settings (NAME=VALUE).
+    """What clients run: the server with its arguments, and the hook with its settings, by variable.
 
     before_tools: the hook also runs before each use of a tool. join: makes a command line of words, as the
     shell of the platform reads them.
@@ -37,14 +38,14 @@ class Programs:
     server: list[str]
     arguments: list[str]
     hook: list[str]
-    settings: list[str]
+    settings: dict[str, str]
     before_tools: bool = False
     join: Callable[[Sequence[str]], str] = shlex.join
 
     def hook_line(self, event: str, present: str) -> str:
-        """The command line of a hook. present: the one that is there, whose settings stay unless there are
-        new ones."""
-        settings = self.settings or _settings(present)
+        """The command line of a hook. present: one that is there, whose settings stay but for new
+        ones of the same name."""
+        settings = [f"{name}={value}" for name, value in (_settings(present) | self.settings).items()]
         return self.join([*(["env", *settings] if settings else []), *self.hook, event])
 
 
@@ -60,15 +61,16 @@ class Servers:
         return bool(self.own(text))
 
     def add(self, text: str, programs: Programs) -> str:
-        """The text with Lore. An entry that runs it already keeps its name, its other members and, unless
-        new ones are given, its arguments."""
+        """The text with Lore. An entry that runs it already keeps its name, its other members and those
+        of its flags that are not given anew."""
         name = next(iter(self.own(text)), SERVER)
         entry = self._all(text).get(name)
-        given = _arguments(entry)
-        if entry is not None and given is None:
+        present = _arguments(entry)
+        if entry is not None and present is None:
             raise Invalid(f"another server is called {name!r}; rename or remove it first")
         command, *first = programs.server
-        shape = self.client.shape(command, [*first, *(programs.arguments or given or [])])
+        flags = _flags(present or []) | _flags(programs.arguments)
+        shape = self.client.shape(command, [*first, *chain.from_iterable(flags.values())])
         if entry is None:
             return str(self.format.put(text, (*self.client.key, name), shape))
         for member, value in shape.items():
@@ -105,19 +107,19 @@ class Hooks:
     def add(self, text: str, programs: Programs) -> str:
         """The text with Lore's hooks; one that is there gets the command line of now, or goes if its event is
         no longer wanted."""
+        sibling = next((self._line(text, keys) for keys in self.own(text)), "")
         wanted = [*self.client.events, *([self.client.before_tool] if programs.before_tools else [])]
         while extra := [keys for keys in self.own(text) if keys[1] not in wanted]:
             text = self._drop(text, extra[0], {})
         there = {keys[1]: keys for keys in self.own(text)}
         for event in filter(None, wanted):
-            document = self.format.parse(text)
-            if event in there:
-                keys = (*there[event], "command")
-                text = self.format.put(text, keys, programs.hook_line(event, str(at(document, keys))))
+            if keys := there.get(event):
+                line = programs.hook_line(event, self._line(text, keys))
+                text = self.format.put(text, (*keys, "command"), line)
                 continue
-            line = programs.hook_line(event, "")
+            line = programs.hook_line(event, sibling)
             hook: Json = {"type": "command", "command": line, "timeout": self.client.patience}
-            place = len(_elements(at(document, ("hooks", event))))
+            place = len(_elements(at(self.format.parse(text), ("hooks", event))))
             text = self.format.put(text, ("hooks", event, place), {"hooks": [hook]})
         return text
 
@@ -127,6 +129,9 @@ class Hooks:
         while own := self.own(text):
             text = self._drop(text, own[0], before)
         return restored(text, original)
+
+    def _line(self, text: str, keys: Keys) -> str:
+        return str(at(self.format.parse(text), (*keys, "command")))
 
     def _drop(self, text: str, keys: Keys, before: Json) -> str:
         """The text without one hook. before: the document before Lore came, whose parts stay."""
@@ -154,16 +159,17 @@ class Module:
         return bool(self.own(text))
 
     def add(self, text: str, programs: Programs) -> str:
-        """The source, which runs the hook of this installation."""
+        """The source, which runs the hook of this installation; settings stay but for new ones of the same
+        name."""
         if text and not self.own(text):
             raise Invalid("this is the file of another plugin; rename or remove it first")
         command, *rest = programs.hook
-        settings = dict(setting.split("=", 1) for setting in programs.settings)
-        source = self.source.replace(NO_SETTINGS, NO_SETTINGS.replace("{}", json.dumps(settings)))
+        settings = json.dumps(_module_settings(text) | programs.settings)
+        source = self.source.replace(NO_SETTINGS, NO_SETTINGS.replace("{}", settings))
         return source if rest else source.replace(f'"{HOOK}"', json.dumps(command))
 
     def remove(self, text: str, original: str) -> str:
-        """An empty text, if it is Lore's."""
+        """The text before Lore came, if the file is Lore's."""
         return original if self.own(text) else text
 
 
@@ -209,13 +215,35 @@ def _own_hooks(events: Json) -> Iterator[Keys]:
                     yield ("hooks", event, place, "hooks", inner)
 
 
-def _settings(line: str) -> list[str]:
-    """The variables that a command line sets by `env`."""
+def _flags(arguments: Sequence[str]) -> dict[str, list[str]]:
+    """Arguments by flag: the words of each, itself and its value."""
+    flags: dict[str, list[str]] = {}
+    words: list[str] = []
+    for word in arguments:
+        if word.startswith("--") or not flags:
+            words = flags[word.partition("=")[0]] = []
+        words.append(word)
+    return flags
+
+
+def _settings(line: str) -> dict[str, str]:
+    """The variables that a command line sets at its beginning, with `env` or without."""
     try:
-        first, *words = shlex.split(line) or [""]
+        words = shlex.split(line)
     except ValueError:
-        return []
-    return list(takewhile(_VARIABLE.match, words)) if first == "env" else []
+        return {}
+    if words and PurePath(words[0]).name == "env":
+        words = words[1:]
+    return dict(word.split("=", 1) for word in takewhile(_VARIABLE.match, words))
+
+
+def _module_settings(text: str) -> dict[str, str]:
+    """The settings in the code for a client's hooks."""
+    found = _SETTINGS.search(text)
+    try:
+        return dict(json.loads(found[1])) if found else {}
+    except ValueError as error:
+        raise Invalid('SETTINGS is not JSON; write it as {"NAME": "value"}') from error
 
 
 def _depth(value: Json, keys: Keys) -> int:

@@ -1,5 +1,6 @@
 """toml: change one value of a TOML text and keep comments, order and layout of all others."""
 
+import re
 import tomllib
 from collections.abc import Mapping, MutableMapping
 from typing import TypeAlias, cast
@@ -11,6 +12,7 @@ from lore.clients.jsonc import Json, Keys
 from lore.errors import Invalid, Unavailable
 
 Container: TypeAlias = MutableMapping[str, object]
+_LINE_END = re.compile(r"\r?\n")
 
 
 def parse(text: str) -> Json:
@@ -22,7 +24,8 @@ def parse(text: str) -> Json:
 
 
 def put(text: str, keys: Keys, value: Json) -> str:
-    """The text with the value at a path; missing tables on the way are created."""
+    """The text with the value at a path; missing tables on the way are created. New lines end as
+    all others do."""
     parse(text)
     document = tomlkit.parse(text)
     table: Container = document
@@ -32,6 +35,8 @@ def put(text: str, keys: Keys, value: Json) -> str:
     new = tomlkit.dumps(document)
     if not text.endswith("\n\n"):
         new = new.rstrip("\n") + "\n"
+    if 0 < text.count("\n") == text.count("\r\n"):
+        new = _LINE_END.sub("\r\n", new)
     return _checked(new, keys, value)
 
 

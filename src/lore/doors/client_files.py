@@ -1,11 +1,11 @@
-"""client_files: what installing Lore in a client would change in its files, and the writing of that."""
+"""client_files: plan the changes to a client's files that install or remove Lore, and write them."""
 
 import os
 import shutil
 import stat
 import sys
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
@@ -56,7 +56,7 @@ class Machine:
     def path(self, *files: str) -> Path:
         """The first of a client's files that exists, or else the first."""
         paths = [location(file, self.home, self.variables, self.platform) for file in files]
-        return next((path for path in paths if path.exists()), paths[0])
+        return next((path for path in paths if os.path.exists(path)), paths[0])
 
     def parts(self, client: Client) -> list[tuple[Path, Part]]:
         """The parts of a client's settings that Lore is in, with their files."""
@@ -79,7 +79,7 @@ class Machine:
     def detected(self, client: Client) -> bool:
         """Whether the client seems to be installed: its folder or its command is there."""
         folder = self.path(client.hooks or client.servers[0]).parent
-        return folder.is_dir() or any(shutil.which(program) for program in client.programs)
+        return os.path.isdir(folder) or any(shutil.which(program) for program in client.programs)
 
     def has_plugin(self, client: Client) -> bool:
         """Whether the client has Lore's plugin, which brings server and hooks."""
@@ -87,7 +87,9 @@ class Machine:
         if not file or self.project is not None:
             return False
         path = self.path(file)
-        return is_on(_read(path) or "", path, keys)
+        text = _read(path) or ""
+        with _naming(path):
+            return is_on(text, path, keys)
 
 
 def this_machine(project: Path | None = None) -> Machine:
@@ -153,16 +155,23 @@ def _changes(client: Client, machine: Machine, edit: Edit) -> list[Change]:
     foreign: dict[Path, bool] = {}
     for path, part in machine.parts(client):
         text = before.setdefault(path, _read(path)) or ""
-        try:
+        with _naming(path):
             foreign[path] = foreign.get(path, True) and not part.own(text)
             after[path] = edit(part, after.get(path, text), path)
-        except LoreError as error:
-            raise Invalid(f"{path}: {error}; the file was left alone") from error
     return [
         Change(path, before[path], text, foreign[path])
         for path, text in after.items()
         if text != (before[path] or "")
     ]
+
+
+@contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """Errors name the file."""
+    try:
+        yield
+    except LoreError as error:
+        raise Invalid(f"{path}: {error}; the file was left alone") from error
 
 
 def _is_leftover(change: Change) -> bool:
@@ -174,7 +183,8 @@ def _is_leftover(change: Change) -> bool:
 
 # --- writing
 def write(change: Change) -> None:
-    """Write a change, after a copy of a file that Lore was not in. A link stays a link, the mode the same."""
+    """Write a change, after a copy of a file that Lore was not in. A link stays a link, the mode the same;
+    no folder is removed: it may be the user's own."""
     if _read(change.path) != change.before:
         raise Unavailable(f"{change.path} was changed meanwhile; nothing was written, run this again")
     backup = _backup(change.path)
@@ -182,8 +192,6 @@ def write(change: Change) -> None:
     if change.after is None:
         change.path.unlink()
         sync_folder(change.path.parent)
-        with suppress(OSError):  # up to a folder with files of others
-            os.removedirs(change.path.parent)
         return
     if change.before is not None and change.is_original:
         write_durably(backup, change.before, mode=mode)
@@ -196,13 +204,13 @@ def write(change: Change) -> None:
 
 
 def _shipped(name: str) -> str | None:
-    """The text of a file in the plugin folder."""
+    """The text of a file in the plugin folder; None if there is none."""
     return _read(plugin_folder() / name)
 
 
 def plugin_folder() -> Path:
     """The folder that clients add as a marketplace."""
-    return next(place for place in PLUGINS if (place / ".claude-plugin").is_dir())
+    return next((place for place in PLUGINS if (place / ".claude-plugin").is_dir()), PLUGINS[0])
 
 
 def _backup(path: Path) -> Path:

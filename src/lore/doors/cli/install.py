@@ -78,10 +78,10 @@ def writing_options(function: Command) -> Command:
 
 
 project_option = click.option(
-    "--project", is_flag=True, help="The file of the project in this folder, not your own."
+    "--project", is_flag=True, help="Write the project's file in this folder instead of your own."
 )
 surfaces_option = click.option(
-    "--surfaces", metavar="NAMES", help="The surfaces to offer, comma-separated, or all."
+    "--surfaces", metavar="NAMES", help="The sets of tools to offer, comma-separated, or all (default: tree)."
 )
 clients_argument = click.argument("clients", nargs=-1, metavar="[CLIENT]...", shell_complete=complete_clients)
 
@@ -188,19 +188,19 @@ def _programs(flags: Flags, surfaces: str | None) -> Programs:
     server = own_command("lore-mcp", "lore.doors.relay")
     if CACHE in Path(server[0]).parts:
         raise Invalid(
-            "this Lore runs from a cache that is cleaned up; install it: uv tool install agent-lore"
+            "this Lore runs from a cache that is cleaned up; install it from its folder: uv tool install ."
         )
-    arguments, settings = [], []
+    arguments, settings = list[str](), dict[str, str]()
     for name, flag in PASSED_ON.items():
         if (value := getattr(flags, name)) is not None:
             text = str(value.expanduser().absolute()) if isinstance(value, Path) else value
             arguments += [flag, text]
-            settings.append(f"{PREFIX}{name.upper()}={text}")
+            settings[f"{PREFIX}{name.upper()}"] = text
     arguments += [] if surfaces is None else ["--surfaces", surfaces]
     hook = own_command("lore-hook", "lore.doors.hook")
     warns = load_settings(flags).hooks_pre_tool_use
     if sys.platform == "win32":  # its shell has no `env`: hooks use the settings of the user's environment
-        return Programs(server, arguments, hook, [], warns, subprocess.list2cmdline)
+        return Programs(server, arguments, hook, {}, warns, subprocess.list2cmdline)
     return Programs(server, arguments, hook, settings, warns)
 
 
