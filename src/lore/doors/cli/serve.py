@@ -26,7 +26,9 @@ logger = logging.getLogger(__name__)
 
 # --- mcp
 @click.command()
-@click.option("--surfaces", metavar="NAMES", help="The surfaces to offer, comma-separated, or all.")
+@click.option(
+    "--surfaces", metavar="NAMES", help="The sets of tools to offer, comma-separated, or all (default: tree)."
+)
 @click.option("--sample", is_flag=True, help="Serve a few sample memories, separate from your own.")
 @click.option("--guide", is_flag=True, help="Print the next steps on stderr.")
 @click.pass_obj
