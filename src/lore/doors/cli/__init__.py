@@ -21,7 +21,7 @@ COMMANDS = {  # name -> module:attribute in this package, and the help line
     "forget": ("remember:forget", "Hide memories from all results."),
     "restore": ("remember:restore", "Bring forgotten memories back."),
     "status": ("status:status", "Show where the data is and how much there is."),
-    "verify": ("verify:verify", "List memories whose cited files have changed since they were stored."),
+    "verify": ("verify:verify", "List memories whose cited files have changed since then."),
     "doctor": ("maintenance:doctor", "Check the store and repair its indexes."),
     "backup": ("maintenance:backup", "Copy the store to a file while it is in use."),
     "scrub": ("maintenance:scrub", "Remove secrets that an older version stored, for good."),

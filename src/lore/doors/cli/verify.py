@@ -45,7 +45,7 @@ LISTED = 1_000
 )
 @click.option("--strict", is_flag=True, help="The exit code is 1 if a cited file has changed or is gone.")
 def verify(flags: Flags, /, *, paths: Sequence[str], as_json: bool, **options: Any) -> None:
-    """List memories whose cited files have changed since they were stored.
+    """List memories whose cited files have changed since then.
 
     A memory that names files of its repository keeps a hash of them. This lists the memories of the
     repository around the current folder whose files have changed or are gone. PATH: only memories that cite
