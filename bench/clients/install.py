@@ -1,8 +1,8 @@
 """install: do real agents have Lore after `lore install`, and is nothing left after `lore uninstall`?
 
-Each client has a home of its own with settings that somebody may have. Lore comes and goes at once: all files
-must be as before. Then it comes again: the client lists its servers and runs one prompt against a loopback
-model (`model_api`), whose first request must have its tools. Then it goes, and the client must not list it.
+Each client has a home of its own with settings of a user. Lore is installed and removed at once: all files
+must be as before. Then it is installed again: the client lists its servers and runs one prompt against a loopback
+model (`model_api`), whose first request must have its tools. Then it is removed, and the client must not list it.
 """
 
 import json
@@ -40,7 +40,7 @@ class Home:
         for name, text in self.setup.files.items():
             (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
             (self.folder / name).write_text(text)
-        self.lore("uninstall")  # the entry of the set-up, as somebody wrote it by hand
+        self.lore("uninstall")  # the entry of the set-up, as written by hand
 
     def lore(self, verb: str) -> str:
         """Run `lore install` or `lore uninstall`; the outcome."""

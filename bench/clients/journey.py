@@ -41,7 +41,7 @@ UNATTENDED = {
         "--dangerously-bypass-hook-trust",
     ],
 }
-"""Flags instead of the usual ones: nobody is there to allow calls of tools, nor, in Codex, new hooks."""
+"""Flags in place of the usual ones: they allow calls of tools and, in Codex, new hooks without asking."""
 
 
 class Home(NamedTuple):

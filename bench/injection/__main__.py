@@ -150,13 +150,13 @@ def _times(folder: Path, options: argparse.Namespace) -> dict[str, tuple[float, 
     lore = wire(Config(data_dir=folder, embedding_model=options.model))
     corpus, size, calls = Corpus(), options.memories, options.calls
     texts = fill(lore, corpus, size, options.model, SAMPLES)
-    asked = [corpus.question(texts[at * len(texts) // calls]) for at in range(calls)]
-    lore.search(Query(text=asked[0]))
+    questions = [corpus.question(texts[at * len(texts) // calls]) for at in range(calls)]
+    lore.search(Query(text=questions[0]))
     report = {
-        "brief": _timed(lambda _: lore.brief(), asked),
-        "remind": _timed(lore.remind, asked),
+        "brief": _timed(lambda _: lore.brief(), questions),
+        "remind": _timed(lore.remind, questions),
         "remind, nothing to do": _timed(lore.remind, ["yes, go on"] * calls),
-        "search": _timed(lambda text: _search(lore, text), asked),
+        "search": _timed(lambda text: _search(lore, text), questions),
     }
     lore.close()
     for name, (middle, slow) in report.items():

@@ -55,9 +55,9 @@ def _draft(row: dict[str, str]) -> Draft:
     return Draft(content=row["text"], type=row["type"])
 
 
-def ask(asked: Sequence[Prompt], lore: Lore, labels: dict[str, str]) -> list[Outcome]:
+def ask(prompts: Sequence[Prompt], lore: Lore, labels: dict[str, str]) -> list[Outcome]:
     """What `remind` shows for each prompt."""
-    return [Outcome(one, tuple(labels[id] for id in lore.remind(one.prompt).ids)) for one in asked]
+    return [Outcome(one, tuple(labels[id] for id in lore.remind(one.prompt).ids)) for one in prompts]
 
 
 def judged(outcomes: Sequence[Outcome]) -> dict[str, float]:

@@ -105,9 +105,8 @@ class Background:
 
     def start(self) -> None:
         """Start the thread, which loads the model first; returns at once."""
-        atexit.register(
-            self.close
-        )  # a thread inside the embedding library would abort the process at its end
+        # a thread inside the embedding library would abort the process when that ends
+        atexit.register(self.close)
         self._thread.start()
 
     def sweep_also(self, namespace: str, tuning: Tuning) -> None:
