@@ -1,8 +1,9 @@
 """install: do real agents have Lore after `lore install`, and is nothing left after `lore uninstall`?
 
 Each client has a home of its own with settings of a user. Lore is installed and removed at once: all files
-must be as before. Then it is installed again: the client lists its servers and runs one prompt against a loopback
-model (`model_api`), whose first request must have its tools. Then it is removed, and the client must not list it.
+must be as before. Then it is installed again: the client lists its servers and runs one prompt against a
+loopback model (`model_api`), whose first request must have its tools. Then Lore is removed, and the client
+must not list it.
 """
 
 import json
