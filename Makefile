@@ -2,6 +2,8 @@
 # Both set up what they need in .venv first: with uv if it is there, with python3 -m venv if not.
 MAKEFLAGS += --no-print-directory
 BIN := .venv/bin
+# what the libraries of the explorer are made from
+LIBRARIES := $(addprefix scripts/vendor/,package-lock.json bundle.mjs bring)
 
 .PHONY: run test lint pytest fix bench lock release-artifacts clean
 
@@ -28,10 +30,10 @@ bench: .venv/ready-to-test
 	$(BIN)/python -m bench.speed
 
 # stdout belongs to the protocol that `make run` speaks, so set-up talks on stderr
-.venv/ready-to-run: pyproject.toml uv.lock requirements.txt scripts/setup
+.venv/ready-to-run: pyproject.toml uv.lock requirements.txt scripts/setup $(LIBRARIES)
 	@scripts/setup run 1>&2
 
-.venv/ready-to-test: pyproject.toml uv.lock requirements.txt scripts/setup
+.venv/ready-to-test: pyproject.toml uv.lock requirements.txt scripts/setup $(LIBRARIES)
 	@scripts/setup test 1>&2
 
 # what is tested is pinned: uv.lock for uv, requirements.txt (made from it) for pip
@@ -49,3 +51,4 @@ release-artifacts: .venv/ready-to-test
 
 clean:
 	rm -rf .venv dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf scripts/vendor/node_modules src/lore/doors/http/explorer_static/vendor

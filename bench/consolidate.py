@@ -24,10 +24,11 @@ from typing import Any
 from bench.measuring import measured
 from bench.nights import CAUSE, Nature
 from lore import Lore
-from lore.config import Config, LlmSettings
+from lore.config import Config
 from lore.connecting import wire
 from lore.engine.consolidate.phases import PHASES, Run, consolidate
 from lore.errors import Unavailable
+from lore.settings import LlmSettings
 from lore.store.records import Job
 
 NIGHT = 1_800_000_000.0

@@ -19,10 +19,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lore import Draft, Filter, Lore, Query
-from lore.config import Config, LlmSettings
+from lore.config import Config
 from lore.connecting import wire
 from lore.embed import Embedder, open_embedder
 from lore.engine.consolidate.phases import consolidate
+from lore.settings import LlmSettings
 
 PAIRS = Path(__file__).parent / "correction_pairs.jsonl"
 BEGAN_AT, DAY_SECONDS = 1_700_000_000.0, 86_400.0

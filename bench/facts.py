@@ -24,9 +24,10 @@ import numpy as np
 
 from bench.measuring import Bar, measured
 from lore import Draft, Filter, Lore, Query
-from lore.config import Config, LlmSettings
+from lore.config import Config
 from lore.connecting import wire
 from lore.engine.consolidate.phases import consolidate
+from lore.settings import LlmSettings
 from lore.text import terms
 
 DEPTH = 20

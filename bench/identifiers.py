@@ -12,8 +12,9 @@ from pathlib import Path
 
 from bench.retrieval.surfaces import CALLS, ask
 from lore import Lore
-from lore.config import Config, LlmSettings
+from lore.config import Config
 from lore.connecting import wire
+from lore.settings import LlmSettings
 from lore.surfaces import SURFACES
 
 SERVICES = ("billing", "login", "search", "export", "mail", "catalogue", "checkout", "reports")

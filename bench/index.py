@@ -19,7 +19,7 @@ import apsw.sqlite_extra
 import numpy as np
 import numpy.typing as npt
 
-from lore.store.index.codes import CodeIndex, code_of
+from lore.store.index.codes import CodeIndex
 from lore.vectors import Vector, Vectors
 
 Ids = npt.NDArray[np.int64]
@@ -32,8 +32,6 @@ SCHEMA = """
 CREATE TABLE memory(id INTEGER PRIMARY KEY, part INTEGER);
 CREATE INDEX memory_part ON memory(part);
 CREATE TABLE vector(memory INTEGER PRIMARY KEY, data BLOB);
-CREATE TABLE embedding(memory INTEGER PRIMARY KEY, model TEXT, seq INTEGER, code BLOB);
-CREATE INDEX embedding_seq ON embedding(seq);
 """
 
 
@@ -134,19 +132,12 @@ class Codes:
     factor: int
     least: int
 
-    def build(self, db: apsw.Connection) -> None:
-        codes = code_of(all_vectors(db))
-        rows = ((i + 1, "bench", i + 1, code.tobytes()) for i, code in enumerate(codes))
-        with db:
-            db.execute("DELETE FROM embedding")
-            db.executemany("INSERT INTO embedding VALUES(?, ?, ?, ?)", rows)
+    def build(self, db: apsw.Connection) -> None: ...
 
     def load(self, db: apsw.Connection) -> None:
         self.db, self.index = db, CodeIndex(DIMENSION)
-        rows = db.execute("SELECT memory, code FROM embedding WHERE seq > 0").fetchall()
-        blobs: list[Any] = [row[1] for row in rows]
-        codes = np.frombuffer(b"".join(blobs), np.uint8).reshape(len(rows), -1)
-        self.index.put(np.array([row[0] for row in rows], np.int64), codes)
+        vectors = all_vectors(db)
+        self.index.put(np.arange(1, len(vectors) + 1), vectors)
 
     def nearest(self, query: Vector, limit: int, among: Ids | None = None) -> Ids:
         candidates = self.index.nearest(query, max(self.least, self.factor * limit), among)

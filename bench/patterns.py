@@ -22,8 +22,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from pathlib import Path
-from re import _constants as codes  # type: ignore[attr-defined]
-from re import _parser as parser  # type: ignore[attr-defined]
 from types import FrameType, ModuleType
 from typing import Any, get_type_hints
 
@@ -34,6 +32,10 @@ from lore.errors import LoreError
 from lore.ranking import statement
 from lore.ranking.claims import grammar
 from lore.transcripts import tool_calls
+
+# parts of `re` that no stub describes
+codes: Any = importlib.import_module("re._constants")
+parser: Any = importlib.import_module("re._parser")
 
 LENGTH = 50_000
 STEP = 4

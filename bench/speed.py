@@ -27,7 +27,7 @@ from lore.embed import open_embedder
 from lore.ranking.policy import policy_named
 from lore.store import Passage
 from lore.text import terms
-from lore.vectors import Vector
+from lore.vectors import Vector, unpacked_rows
 
 BATCH = 500
 MODEL = "gte-small"
@@ -116,8 +116,8 @@ def fill(lore: Lore, corpus: Corpus, size: int, model: str = MODEL, samples: int
 
 def _scanned(path: Path, vector: Vector) -> list[int]:
     """The baseline: no index, every vector read from the file and scored."""
-    rows = apsw.Connection(str(path)).execute("SELECT memory, data FROM vector").fetchall()
-    matrix = np.frombuffer(b"".join(cast(bytes, data) for _, data in rows), "<f4").reshape(len(rows), -1)
+    rows = apsw.Connection(str(path)).execute("SELECT memory, data FROM short_vector").fetchall()
+    matrix = unpacked_rows([cast(bytes, data) for _, data in rows])
     return [cast(int, rows[at][0]) for at in np.argsort(-(matrix @ vector))[:100]]
 
 

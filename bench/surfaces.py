@@ -17,7 +17,7 @@ from bench.speed import MODEL, fill
 from lore import Lore
 from lore.config import Config
 from lore.connecting import wire
-from lore.doors.mcp import offered
+from lore.doors.offer import offered
 from lore.surfaces import SURFACES, Surface
 
 CHARACTERS_PER_TOKEN = 4

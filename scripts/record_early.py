@@ -18,9 +18,11 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSI
 from lore.config import Config
 from lore.connecting import wire
 from lore.doors.early import HANDSHAKE, META_CAPABILITIES, META_VERSION, RECORDED, STATELESS
-from lore.doors.mcp import Offer, Workers
 from lore.doors.mcp_stream import McpStream
+from lore.doors.offer import Offer, to_one_client
+from lore.doors.principal import Principal
 from lore.doors.subscriptions import Audience
+from lore.doors.workers import Workers
 from lore.embed.hashing import HashEmbedder
 from lore.engine import Lore
 from lore.surfaces import SURFACES
@@ -30,9 +32,9 @@ FILE = Path(__file__).parent.parent / "src" / "lore" / "doors" / RECORDED
 VERSIONS = {HANDSHAKE: list(HANDSHAKE_PROTOCOL_VERSIONS), STATELESS: list(MODERN_PROTOCOL_VERSIONS)}
 LISTS = ("tools/list", "prompts/list", "resources/list", "resources/templates/list")
 METHODS = {HANDSHAKE: ("initialize", "ping", *LISTS), STATELESS: ("server/discover", "ping", *LISTS)}
-SHAPES = {"without resources": "tree", "with resources": "graph"}
+SHAPES = {"own": "graph", "drop-in": "official"}
 """Kinds of surfaces that differ in their answers beyond their texts and lists, with an example of each."""
-FILLED = {"instructions": "", "protocolVersion": "", "resources": [], "tools": []}
+FILLED = {"instructions": "", "protocolVersion": "", "prompts": [], "resources": [], "tools": []}
 """Parts of an answer that depend on the client; `lore.doors.early` fills them in."""
 
 
@@ -61,11 +63,13 @@ def _parts(surface: Surface, answers: dict[str, Any]) -> dict[str, Any]:
     """The parts of the answers that belong to one surface; the eras order schema keys differently."""
     return {
         "alone": surface.alone,
+        "drop_in": surface.drop_in,
         "calls": list(surface.names()),
         "instructions": surface.instructions,
         "line": line_of(surface),
         "tools": {era: bodies["tools/list"]["result"]["tools"] for era, bodies in answers.items()},
-        "resources": answers[HANDSHAKE]["resources/list"].get("result", {}).get("resources", []),
+        "prompts": answers[HANDSHAKE]["prompts/list"].get("result", {}).get("prompts", []),
+        "resources": answers[HANDSHAKE]["resources/list"]["result"]["resources"],
     }
 
 
@@ -92,21 +96,22 @@ async def _bodies(lore: Lore, surface: Surface, era: str) -> dict[str, Any]:
     near, far = socketpair()
     bodies: dict[str, Any] = {}
     async with (
-        await SocketStream.from_socket(near) as client,
+        await SocketStream.from_socket(near) as agent,
         await SocketStream.from_socket(far) as served,
         anyio.create_task_group() as tasks,
     ):
-        with Offer(lore, [surface], Workers(), Audience(), 0) as offer:
+        client = to_one_client(Principal(lore=lore, workers=Workers()))
+        with Offer([surface], client, Audience()) as offer:
             tasks.start_soon(McpStream(served).run, offer.server, anyio.Event())
             for method, request in _requests(era):
-                await client.send(request)
+                await agent.send(request)
                 answer = b""
                 while not answer.endswith(b"\n"):
-                    answer += await client.receive()
+                    answer += await agent.receive()
                 bodies[method] = {
                     key: value for key, value in json.loads(answer).items() if key not in ("jsonrpc", "id")
                 }
-            await client.aclose()
+            await agent.aclose()
     return bodies
 
 

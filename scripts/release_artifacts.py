@@ -21,6 +21,8 @@ SURFACE = "tree"
 SERVER_SCHEMA = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
 DATE = (1980, 1, 1, 0, 0, 0)
 """Of every file in the bundle, so that the same wheel gives the same bundle."""
+LIBRARIES = "lore/doors/http/explorer_static/vendor"
+"""Where a wheel has the libraries of the explorer."""
 ENTRY_POINT = "server.py"
 SERVER = (
     '"""Serve an agent over MCP."""\n\nimport sys\n\nfrom lore.doors.relay import main\n\nsys.exit(main())\n'
@@ -30,10 +32,25 @@ SERVER = (
 def main() -> None:
     folder = Path(sys.argv[1])
     [wheel] = folder.glob("*.whl")
+    check_wheel(wheel)
     write_bundle(folder / f"lore-{VERSION}.mcpb", wheel)
     (folder / "server.json").write_text(_json(registry_entry()), encoding="utf-8")
     for path in sorted(folder.iterdir()):
         print(f"{path}  {path.stat().st_size:,} bytes")
+
+
+def check_wheel(wheel: Path) -> None:
+    """SystemExit if the wheel lacks a library of the explorer, or their licences."""
+    with ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+        imports = (
+            json.loads(archive.read(f"{LIBRARIES}/imports.json"))
+            if f"{LIBRARIES}/imports.json" in names
+            else {}
+        )
+    wanted = {f"{LIBRARIES}/{name}" for name in (*imports.values(), "LICENSES.txt")}
+    if not imports or wanted - names:
+        raise SystemExit(f"{wheel.name} lacks libraries of the explorer: run scripts/vendor/bring first")
 
 
 def registry_name() -> str:

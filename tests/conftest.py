@@ -16,6 +16,7 @@ from lore.config import Config
 from lore.connecting import wire
 from lore.embed.hashing import HashEmbedder
 from lore.environment import SESSION
+from tests.postgres import empty, new_database, postgres_of_run, require_postgres
 
 MEMORY_FOLDER = Path("/dev/shm")
 """A file system in memory, where Linux has one: stores of tests need no disk."""
@@ -57,6 +58,22 @@ def no_settings_of_the_user(tmp_path_factory: pytest.TempPathFactory) -> Iterato
 def interruptible() -> None:
     """A shell starts background jobs with Ctrl-C ignored, and the processes of tests would inherit that."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(scope="session")
+def postgres_of_worker() -> Iterator[str]:
+    """The address of this worker's own database, on the server of the run."""
+    require_postgres()
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "alone")
+    with postgres_of_run() as server:
+        yield new_database(server, f"test_{worker}")
+
+
+@pytest.fixture
+def postgres(postgres_of_worker: str) -> Iterator[str]:
+    """The address of an empty database in PostgreSQL."""
+    yield postgres_of_worker
+    empty(postgres_of_worker)
 
 
 @pytest.fixture

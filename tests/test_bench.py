@@ -60,6 +60,20 @@ def test_speed_times_a_small_store(tmp_path: Path) -> None:
     assert row["search"]["p50"] > 0
 
 
+def test_scale_measures_sizes_and_vector_stores(tmp_path: Path) -> None:
+    report = tmp_path / "scale.json"
+    sizes = ("--sizes", "150", "300", "--engines", "builtin", "sqlite-vec", "--engines-at", "300")
+    run_process(
+        "bench.scale", str(tmp_path), *sizes, "--queries", "20", "--model", "hash", "--json", str(report)
+    )
+    rows = json.loads(report.read_text())
+    assert [row["memories"] for row in rows["sizes"]] == [150, 300]
+    assert [row["engine"] for row in rows["engines"]] == ["builtin", "sqlite-vec"]
+    for row in (*rows["sizes"], *rows["engines"]):
+        assert row["recall"] >= 0.98
+        assert row["recall_1%"] == 1.0
+
+
 def test_injection_judges_its_prompts_and_times_the_verbs(tmp_path: Path) -> None:
     report = tmp_path / "injection.json"
     run("bench.injection", "--model", "hash", "--memories", "20", "--calls", "2", "--json", str(report))
@@ -453,3 +467,33 @@ def test_soak_samples_the_daemon_under_a_load_that_fails_nowhere(tmp_path: Path)
     assert len(figures["samples"]) == 2
     for sample in [*figures["samples"], *figures["fresh"]]:
         assert min(sample[name] for name in ("memories", "calls", "resident_mb", "descriptors")) > 0
+
+
+def test_transfer_measures_export_import_backup_and_restore(tmp_path: Path) -> None:
+    report = tmp_path / "transfer.json"
+    run("bench.transfer", "--sizes", "30", "--suffix", ".jsonl.zst", "--here", "--json", str(report))
+    [row] = json.loads(report.read_text())
+    assert row["memories"] == 30
+    assert row["steps"]["import"]["seconds"] > 0
+
+
+def test_pushes_that_break_lose_and_double_nothing(tmp_path: Path) -> None:
+    report = tmp_path / "push.json"
+    run("bench.push", "--rounds", "1", "--turns", "20", "--json", str(report))
+    counts = json.loads(report.read_text())
+    assert (counts["turns"], counts["lost"], counts["doubled"]) == (80, 0, 0)
+    assert counts["cuts"] == 5
+
+
+def test_server_loses_nothing_under_load(tmp_path: Path) -> None:
+    report = tmp_path / "server.json"
+    run_process("bench.server", "--smoke", "--through", "mcp", "--json", str(report))
+    for way in json.loads(report.read_text())["ways"]:
+        assert way["acknowledged"] > 0
+        assert (way["lost"], way["failed"], way["failures"]) == (0, 0, [])
+
+
+def test_looking_through_a_store_is_timed_against_a_search() -> None:
+    shown = run("bench.inspection", "--memories", "900")
+    assert "900 memories" in shown
+    assert all(name in shown for name in ("growth(90)", "knowledge_map(10000)", "purge of one memory"))

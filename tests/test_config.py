@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from lore.config import Config, LlmSettings, Price, Tuning, load
+from lore.config import Config, load
 from lore.errors import Invalid
+from lore.settings import LlmSettings, Price, Tuning
 
 
 def write(folder: Path, text: str) -> dict[str, str]:
@@ -85,7 +86,7 @@ def test_a_path_in_the_file_begins_where_the_file_is(tmp_path: Path) -> None:
     ("text", "key", "hint"),
     [
         ("namespac = 'x'", "namespac", "; did you mean namespace?"),
-        ("[database]\nfile = 'x'", "database.file", "; did you mean database.path?"),
+        ("[database]\npaht = 'x'", "database.paht", "; did you mean database.path?"),
         (
             "[consolidation]\nidle_treshold_secs = 3",
             "consolidation.idle_treshold_secs",
@@ -145,20 +146,22 @@ sync_interval_secs = 60
 
 
 @pytest.mark.parametrize(
-    ("text", "unused"),
+    ("text", "remote"),
     [
-        (OLDER_PLAN, ["ingestion.batch_size"]),
-        (TREES, ["ingestion.batch_size", "remote.url", "remote.client_id", "remote.sync_interval_secs"]),
+        (OLDER_PLAN, {}),
+        (TREES, {"remote_url": "https://lore.example.org", "remote_client_id": "laptop"}),
     ],
     ids=["the older plan", "the abstraction trees"],
 )
 def test_the_example_files_of_the_systems_that_lore_takes_over_from_load_as_they_are(
-    text: str, unused: list[str], tmp_path: Path
+    text: str, remote: dict[str, Any], tmp_path: Path
 ) -> None:
     config = load(write(tmp_path, text))
     database = Path.home() / ".lore" / "memory.db"
-    assert config == Config(data_dir=tmp_path, db_path=database, llm=LlmSettings(backend="anthropic"))
-    assert [warning.partition(": ")[2].split(" is not used")[0] for warning in config.warnings] == unused
+    llm = LlmSettings(backend="anthropic")
+    assert config == Config(data_dir=tmp_path, db_path=database, llm=llm, **remote)
+    (unused,) = config.warnings
+    assert "ingestion.batch_size is not used" in unused
 
 
 @pytest.mark.parametrize(
@@ -275,7 +278,9 @@ def test_a_vector_store_is_chosen_by_name(name: str, tmp_path: Path) -> None:
 
 
 def test_an_unknown_vector_store_is_refused_with_the_known_ones(tmp_path: Path) -> None:
-    with pytest.raises(Invalid, match="VECTOR_STORE must be one of builtin, chroma, lancedb, not 'faiss'"):
+    with pytest.raises(
+        Invalid, match="VECTOR_STORE must be one of builtin, chroma, lancedb, sqlite-vec, not 'faiss'"
+    ):
         load({"LORE_DATA_DIR": str(tmp_path), "LORE_VECTOR_STORE": "faiss"})
 
 

@@ -31,6 +31,6 @@ def test_a_name_gives_its_module_and_an_unknown_name_is_an_error() -> None:
 
 def test_a_daemon_loads_mcp_and_the_surfaces_only_when_an_agent_connects() -> None:
     """They take longer to load than everything else, and commands of a person need neither."""
-    heavy = {"mcp", "mcp_types", "pydantic", "lore.surfaces", "onnxruntime"}
+    heavy = {"mcp", "mcp_types", "pydantic", "lore.surfaces", "onnxruntime", "starlette", "uvicorn"}
     code = f"import sys, lore.doors.daemon; print({heavy!r} & set(sys.modules))"
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "set()"

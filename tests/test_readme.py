@@ -160,7 +160,9 @@ def test_the_page_on_clients_has_every_client_and_how_to_do_it_by_hand() -> None
 
 
 @pytest.mark.parametrize(
-    "page", [README, CLIENTS, ROOT / "docs" / "operations.md"], ids=lambda page: page.name
+    "page",
+    [README, CLIENTS, ROOT / "docs" / "operations.md", ROOT / "docs" / "access.md"],
+    ids=lambda page: page.name,
 )
 def test_every_command_in_running_text_exists_with_its_options(page: Path) -> None:
     spans = re.findall(r"`(lore [^`]+)`", re.sub(r"^```.*?^```", "", page.read_text(), flags=re.M | re.S))

@@ -1,6 +1,6 @@
 """Measure the cost of one more agent, and the load that the shared daemon withstands.
 
-python -m bench.clients [start | cold | install | plugin | journey | flood | mixed | kill | all] ...
+python -m bench.clients [start | cold | install | plugin | journey | url | flood | mixed | kill | all] ...
 
 start: time from the start of a server to its first list of tools, and its memory; compared with other
        servers.
@@ -9,6 +9,7 @@ install: `lore install` in real agents: do they have Lore, and is nothing left l
 plugin: the plugin in real agents: its tools, its brief, its memories for a prompt? (not part of all)
 journey: real agents after `lore install`: are brief and recalled memories in their requests, is what was said
        in one conversation found in the next? (not part of all)
+url:   real agents with the address of a server: tools, prompts, the actor in the journal? (not part of all)
 flood: many clients start at once while no daemon runs.
 mixed: many clients write and search; many calls are in flight on one connection.
 kill:  the daemon is killed under busy clients.
@@ -24,7 +25,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from bench.clients import cold, flood, install, journey, kill, mixed, plugin, start
+from bench.clients import cold, flood, install, journey, kill, mixed, plugin, start, url
 from bench.clients.peers import FOLDER
 from bench.clients.report import say
 
@@ -34,6 +35,7 @@ PARTS = {
     "install": install,
     "plugin": plugin,
     "journey": journey,
+    "url": url,
     "flood": flood,
     "mixed": mixed,
     "kill": kill,
@@ -72,6 +74,8 @@ def _measured(name: str, options: argparse.Namespace) -> dict[str, Any]:
             return install.install(options.model, folder)
         case "journey":
             return journey.journey(folder)
+        case "url":
+            return url.url(folder)
         case "plugin":
             return plugin.plugin(options.model, folder)
         case "flood":

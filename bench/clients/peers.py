@@ -11,8 +11,11 @@ from typing import NamedTuple
 FOLDER = Path("~/.cache/lore-bench")
 OFFICIAL = "@modelcontextprotocol/server-memory"
 INSPECTOR = "@modelcontextprotocol/inspector"
+CONFORMANCE = "@modelcontextprotocol/conformance"
+CONFORMANCE_VERSION = "0.2.0-alpha.12"
+"""The first versions with the requirements of 2026-07-28 are no releases, so the newest is named."""
 NODE = "node@22"
-"""What the inspector needs."""
+"""What the inspector and the conformance suite need."""
 PYTHON_PEER = "omega-memory"
 AGENTS = {
     "claude-code": "@anthropic-ai/claude-code",
@@ -58,6 +61,15 @@ def inspector(folder: Path) -> Peer:
     package = _npm(home, INSPECTOR, path=str(node.parent))
     script = json.loads((package / "package.json").read_text())["bin"]["mcp-inspector"]
     return Peer("inspector", _version(package), [str(node), str(package / script), "--cli"])
+
+
+def conformance(folder: Path) -> Peer:
+    """The official conformance suite."""
+    home = folder / "conformance"
+    node = _npm(home, NODE, "node") / "bin" / "node"
+    package = _npm(home, f"{CONFORMANCE}@{CONFORMANCE_VERSION}", CONFORMANCE, str(node.parent))
+    script = json.loads((package / "package.json").read_text())["bin"]["conformance"]
+    return Peer("conformance", _version(package), [str(node), str(package / script)])
 
 
 def agent(folder: Path, name: str) -> Peer:

@@ -10,7 +10,7 @@ from pathlib import Path
 import apsw
 
 from lore import Lore
-from lore.config import Config, LlmSettings
+from lore.config import Config
 from lore.connecting import wire
 from lore.embed.hashing import HashEmbedder
 from lore.engine.consolidate.phases import consolidate
@@ -20,6 +20,7 @@ from lore.engine.reflect import Lesson, Reflection
 from lore.engine.relate import Relation
 from lore.engine.split import Part
 from lore.model import Cause, Draft, Filter, Query, Revision, Tie
+from lore.settings import LlmSettings
 from lore.store.records import DigestProgress
 from lore.store.sqlite.text_index import PUT_FULL_TEXT, packed
 from lore.transcripts.sources import SOURCES

@@ -12,10 +12,11 @@ from pathlib import Path
 from bench.retrieval.data import Group, Item, Question
 from bench.retrieval.surfaces import ask
 from lore import Filter, Lore, Memory, Query
-from lore.config import Config, LlmSettings
+from lore.config import Config
 from lore.connecting import wire
 from lore.model import Hit
 from lore.ranking.policy import Policy
+from lore.settings import LlmSettings
 
 COMPLETE = "complete"
 """A file that marks a store with all of its group, embedded; one without it was left in the middle."""

@@ -1,8 +1,6 @@
 """Settings: defaults, then the file, then the environment, then flags; the last one wins.
 
-A setting is one field of a class below. Its name in the environment is LORE_ and the field's name in
-capitals; its name in the file is the field's name, or the `key` of the field, in a section. Fields of
-`LlmSettings` are in the section `llm` and have names with `llm_`.
+A setting is one field of `Config`; `settings` has most of them, and says how they are named.
 """
 
 import math
@@ -11,12 +9,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from lore.environment import BORROWED, PREFIX, variables
 from lore.errors import Invalid
 from lore.model import SHARED
-from lore.text import listed
+from lore.settings import LlmSettings, Price, RemoteSettings, setting
+from lore.text import comma_separated, listed
 
 FILE_NAME = "config.toml"
 DATABASE_NAME = "memory.db"
@@ -25,147 +24,49 @@ NAMESPACE_LIMIT = 100
 """Characters of a namespace."""
 
 
-def _setting(default: Any, key: str = "", *, name: str = "") -> Any:
-    """A field that is the daemon's, not a client's. key: its name in the file. name: its name elsewhere."""
-    return field(default=default, metadata={"key": key, "name": name, "daemon": True})
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tuning:
-    """Numbers of the dialects that a user may set; the defaults are the dialects' own.
-
-    answer_tokens: limit of one answer to an agent, doubled for requests by ids; 0: no limit. auto_link_k 0:
-    no automatic links. suggest_interval_hours 0: no sweeps. import_roots: folders, comma-separated, from
-    which a tool may import files. ranking: `lore` (one evidence for all dialects) or `reference` (the
-    formulas that the dialects publish).
-    """
-
-    ranking: str = "lore"
-    answer_tokens: int = 4_000
-    search_limit: int = 10
-    duplicate_threshold: float = 0.85
-    decay_lambda: float = 0.0077
-    w_semantic: float = 0.45
-    w_keyword: float = 0.30
-    w_score: float = 0.15
-    w_usage: float = 0.10
-    score_bump_up: float = 0.5
-    score_bump_down: float = 0.5
-    confidence_window_size: int = 20
-    max_refine_from_ids: int = 200
-    max_search_ids: int = 50
-    max_links_per_memory: int = 5
-    usage_normalisation_cap: int = 100
-    new_memory_default_score: float = 5.0
-    soft_delete_confidence_threshold: int = 2
-    auto_link_k: int = 5
-    auto_link_threshold: float = 0.75
-    link_top_k: int = 50
-    link_top_m: int = 10
-    link_score_threshold: float = 0.3
-    link_weight_cosine: float = 0.5
-    link_weight_bm25: float = 0.3
-    link_weight_entity: float = 0.1
-    link_weight_temporal: float = 0.1
-    link_temporal_tau_days: float = 30.0
-    suggest_high_confidence_score: float = 0.85
-    suggest_interval_hours: float = 12.0
-    suggest_ttl_days: float = 30.0
-    suggest_poll_seconds: float = 300.0
-    vector_store: str = _setting("builtin")
-    import_roots: str = "~"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Price:
-    """Dollars for a million tokens."""
-
-    tokens_in: float
-    tokens_out: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LlmSettings:
-    """The language model that helps with consolidation, if any.
-
-    backend: its kind; empty: none. daily_tokens, daily_dollars: limits of a day; 0: no limit. prices: by name
-    of the model.
-    """
-
-    backend: str = ""
-    base_url: str = ""
-    api_key_env: str = _setting("ANTHROPIC_API_KEY", name="api_key_env")
-    extraction_model: str = _setting("claude-sonnet-4-20250514", name="extraction_model")
-    compression_model: str = _setting("claude-haiku-4-5-20251001", name="compression_model")
-    timeout_secs: float = 120.0
-    max_concurrency: int = 4
-    daily_tokens: int = 0
-    daily_dollars: float = 1.0
-    command: str = "claude -p --output-format json"
-    prices: Mapping[str, Price] = field(default_factory=dict)
-
-    def model(self, role: str) -> str:
-        """The name of the model for prompts of this role: `extraction` or `compression`."""
-        return self.extraction_model if role == "extraction" else self.compression_model
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConsolidationSettings(Tuning):
-    """How Lore consolidates.
-
-    consolidation_interval: seconds between two runs; 0: only on request. idle_sessions: number of sessions to
-    digest that do not wait that long; 0: they do. idle_threshold: seconds for which a session must have been
-    quiet. max_turns_per_extraction, max_chars_per_extraction: size of the part of a session in one prompt;
-    with the reply, the default takes about 8,000 tokens. merge_threshold, similarity_threshold: likeness of
-    two roots that are merged, or linked. edge_decay_days: days without use after which a link loses a
-    twentieth of its weight; 0: never. prune: whether faded memories may go, unused ones after twice
-    prune_age_days, others after three times as long.
-    """
-
-    consolidation_interval: float = _setting(7200.0, "consolidation.interval_secs")
-    idle_sessions: int = _setting(5, "consolidation.idle_sessions")
-    idle_threshold: float = _setting(300.0, "consolidation.idle_threshold_secs")
-    max_turns_per_extraction: int = _setting(200, "consolidation.max_turns_per_extraction")
-    max_chars_per_extraction: int = _setting(12_000, "consolidation.max_chars_per_extraction")
-    merge_threshold: float = _setting(0.85, "consolidation.merge_threshold")
-    similarity_threshold: float = _setting(0.8, "consolidation.similarity_threshold")
-    edge_decay_days: float = _setting(7.0, "consolidation.edge_decay_days")
-    prune: bool = _setting(False, "consolidation.prune")
-    prune_age_days: float = _setting(30.0, "consolidation.prune_age_days")
-    min_relevance_prune: float = _setting(0.02, "consolidation.min_relevance_prune")
-    llm: LlmSettings = field(default_factory=LlmSettings)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Config(ConsolidationSettings):
+class Config(RemoteSettings):
     """Every setting.
 
-    idle_minutes: minutes without use after which a daemon that a client started exits, and any other frees
-    memory. request_seconds: limit of one call of an agent; 0: no limit. ingest_sources: clients whose
-    transcripts are read, comma-separated. ingest_paused: no transcripts are read. ingest_poll_seconds:
-    longest time between two looks at the transcripts. hooks_pre_tool_use: a client's hook warns of known
-    pitfalls before a tool is used. warnings: names in the file or the environment that Lore ignores, one
-    sentence each; not a setting.
+    database_url: the address of a PostgreSQL database, in place of the file `db_path`. teams: namespaces that
+    are seen besides `namespace` and `shared`, comma-separated. idle_minutes: minutes
+    without use after which a daemon that a client started exits, and any other frees memory. request_seconds:
+    limit of one call of an agent; 0: no limit. ingest_sources: clients whose transcripts are read,
+    comma-separated. ingest_paused: no transcripts are read. ingest_poll_seconds: longest time between two
+    looks at the transcripts. hooks_pre_tool_use: a client's hook warns of known pitfalls before a tool is
+    used. warnings: names in the file or the environment that Lore ignores, one sentence each; not a setting.
     """
 
     data_dir: Path = Path("~/.lore")
     db_path: Path | None = field(default=None, metadata={"key": "database.path"})
+    database_url: str = setting("")
     memory_file_path: Path | None = None
     namespace: str = SHARED
+    teams: str = ""
     surfaces: str = "tree"
-    embedding_model: str = _setting("gte-small")
-    idle_minutes: float = _setting(10.0)
+    embedding_model: str = setting("gte-small")
+    idle_minutes: float = setting(10.0)
     request_seconds: float = 50.0
-    ingest_sources: str = _setting("all", "ingestion.sources")
-    ingest_paused: bool = _setting(False, "ingestion.paused")
-    ingest_poll_seconds: float = _setting(30.0, "ingestion.poll_interval_secs")
-    hooks_pre_tool_use: bool = _setting(False, "hooks.pre_tool_use")
+    ingest_sources: str = setting("all", "ingestion.sources")
+    ingest_paused: bool = setting(False, "ingestion.paused")
+    ingest_poll_seconds: float = setting(30.0, "ingestion.poll_interval_secs")
+    hooks_pre_tool_use: bool = setting(False, "hooks.pre_tool_use")
     warnings: tuple[str, ...] = field(default=(), compare=False)
 
     @property
+    def seen(self) -> tuple[str, ...]:
+        """The namespaces in sight besides `namespace` and `shared`: of teams, and copies of a server's."""
+        return comma_separated(f"{self.teams},{self.remote_namespaces}")
+
+    @property
     def database(self) -> Path:
-        """The file that holds the memories."""
+        """The file that holds the memories, unless `database_url` is set. Locks are named after it."""
         return self.db_path if self.db_path is not None else self.data_dir / DATABASE_NAME
+
+    @property
+    def location(self) -> str | Path:
+        """Where the memories are: the address of a database, or a file."""
+        return self.database_url or self.database
 
 
 class _Setting(NamedTuple):
@@ -196,29 +97,33 @@ FILE_KEYS: Mapping[str, str] = {
 """Key in the file -> the setting. The setting's own name is a key as well."""
 OTHER_NAMES: Mapping[str, str] = {name.lower(): name for name in BORROWED}
 """Settings whose variable has no prefix."""
-PATHS = frozenset({"data_dir", "db_path", "memory_file_path"})
+PATHS = frozenset({"data_dir", "db_path", "memory_file_path", "tls_cert", "tls_key"})
+STORES = ("db_path", "database_url")
+"""Settings that exclude each other: both say where the memories are."""
+SCHEMES = ("postgresql://", "postgres://")
+PORTS = frozenset({"port", "http_port"})
+LARGEST_PORT = 65_535
 TABLES = frozenset({"llm.prices"})
 """Keys whose value is a table of names that a user chooses."""
-VECTOR_STORES = ("builtin", "lancedb", "chroma")
+VECTOR_STORES = ("builtin", "lancedb", "chroma", "sqlite-vec")
 RANKINGS = ("lore", "reference")
 CHOICES: Mapping[str, tuple[str, ...]] = {"vector_store": VECTOR_STORES, "ranking": RANKINGS}
 VARIABLES: Mapping[str, str] = {f"{PREFIX}{name.upper()}": name for name in (*SETTINGS, *ALIASES)} | {
     variable: name for name, variable in OTHER_NAMES.items()
 }
 """Environment variable -> the setting."""
-_REMOTE = "is not used yet: this Lore does not synchronise with a server"
 UNUSED: Mapping[str, str] = {
     "ingestion.batch_size": "is not used: Lore reads every turn as it comes;"
     " max_turns_per_extraction under [consolidation] limits how many are digested at once",
-    "remote.url": _REMOTE,
-    "remote.client_id": _REMOTE,
-    "remote.sync_interval_secs": _REMOTE,
 }
 """Keys that other systems have in the same file, and why they change nothing here."""
 REPLACED_MODELS: Mapping[str, str] = {"all-minilm-l6-v2": "gte-small"}
 """Embedding models that configurations of other systems name -> the one that takes their place."""
 LIKE_A_KEY, LIKE_A_VARIABLE = 0.6, 0.85
 """Likeness (0 to 1) to an existing name from which an unknown name counts as a typing error."""
+
+
+Origin = Literal["file", "environment", "flag"]
 
 
 class _Value(NamedTuple):
@@ -234,19 +139,57 @@ def load(env: Mapping[str, str] | None = None, **flags: Any) -> Config:
     Invalid names a wrong value, its place and the right values. An unknown name is ignored, with a sentence
     in `warnings`.
     """
-    env = variables() if env is None else env
+    folder, sources, warnings = _sources(variables() if env is None else env, flags)
+    values: dict[str, Any] = {"data_dir": folder}
+    for source in sources.values():
+        values |= {name: _checked(name, *value) for name, value in source.items()}
+        _choose_one(STORES, source, values)
+    return _with_existing_model(_config(values, warnings))
+
+
+def origins(env: Mapping[str, str], data_dir: Path) -> dict[str, Origin]:
+    """Where each setting that has not its default comes from."""
+    _, sources, _ = _sources(env, {"data_dir": data_dir})
+    return {name: origin for origin, values in sources.items() if origin != "flag" for name in values}
+
+
+def of_text(text: str, path: Path) -> Config:
+    """The settings that a file of this text at this path would give alone; Invalid if one is wrong."""
+    from_file, warnings = _of_text(text, path)
+    return _config({name: _checked(name, *value) for name, value in from_file.items()}, warnings)
+
+
+def _config(values: dict[str, Any], warnings: list[str]) -> Config:
+    llm = {field: values.pop(name) for name, (*_, field) in SETTINGS.items() if field and name in values}
+    return Config(**values, llm=LlmSettings(**llm), warnings=tuple(warnings))
+
+
+def _sources(
+    env: Mapping[str, str], flags: Mapping[str, Any]
+) -> tuple[Path, dict[Origin, dict[str, _Value]], list[str]]:
+    """The data folder; the values of each origin, the last one wins; and warnings."""
     from_flags = {name: _Value(name, value) for name, value in flags.items() if value is not None}
     if unknown := from_flags.keys() - SETTINGS.keys():
         raise Invalid(f"unknown settings in flags: {listed(unknown)}; known: {listed(SETTINGS)}")
     from_env = _by_name({key: _Value(name, env[name]) for name, key in VARIABLES.items() if env.get(name)})
     folder = _path(*(from_env | from_flags).get("data_dir", _Value("data_dir", Config().data_dir)))
     from_file, warnings = _file(folder / FILE_NAME)
-    values: dict[str, Any] = {"data_dir": folder}
-    for source in (from_file, from_env, from_flags):
-        values |= {name: _checked(name, *value) for name, value in source.items()}
-    llm = {field: values.pop(name) for name, (*_, field) in SETTINGS.items() if field and name in values}
-    warnings += _mistyped(env)
-    return _with_existing_model(Config(**values, llm=LlmSettings(**llm), warnings=tuple(warnings)))
+    sources: dict[Origin, dict[str, _Value]] = {
+        "file": from_file,
+        "environment": from_env,
+        "flag": from_flags,
+    }
+    return folder, sources, warnings + _mistyped(env)
+
+
+def _choose_one(names: tuple[str, str], source: Mapping[str, _Value], values: dict[str, Any]) -> None:
+    """Of two settings that exclude each other, keep the one that this source gives."""
+    one, other = names
+    if one in source and other in source:
+        raise Invalid(f"{source[one].name} and {source[other].name} are both set; keep one of them")
+    for given, left_out in (names, names[::-1]):
+        if given in source:
+            values.pop(left_out, None)
 
 
 def of_daemon(env: Mapping[str, str]) -> dict[str, str]:
@@ -261,13 +204,22 @@ def of_daemon(env: Mapping[str, str]) -> dict[str, str]:
 def _file(path: Path) -> tuple[dict[str, _Value], list[str]]:
     """The settings in the file, and warnings about names that are ignored."""
     try:
-        tree = tomllib.loads(path.read_text(encoding="utf-8"))
+        return _of_text(path.read_text(encoding="utf-8"), path)
     except FileNotFoundError:
         return {}, []
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise Invalid(
-            f"{path} cannot be read as settings: {error}. Correct this, or move the file away"
-        ) from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise _unreadable(path, error) from error
+
+
+def _unreadable(path: Path, error: Exception) -> Invalid:
+    return Invalid(f"{path} cannot be read as settings: {error}. Correct this, or move the file away")
+
+
+def _of_text(text: str, path: Path) -> tuple[dict[str, _Value], list[str]]:
+    try:
+        tree = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise _unreadable(path, error) from error
     values: dict[str, _Value] = {}
     warnings = []
     chosen: _Value | None = None
@@ -320,6 +272,12 @@ def _by_name(values: Mapping[str, _Value]) -> dict[str, _Value]:
     return aliased | {key: value for key, value in values.items() if key not in ALIASES}
 
 
+def keys_of(text: str, name: str) -> list[str]:
+    """The keys under which a file of this text sets a setting."""
+    names = {name, *(alias for alias, own in ALIASES.items() if own == name)}
+    return [key for key in _flat(tomllib.loads(text), "") if FILE_KEYS.get(key, key) in names]
+
+
 def _flat(tree: Mapping[str, Any], prefix: str) -> dict[str, Any]:
     flat: dict[str, Any] = {}
     for key, value in tree.items():
@@ -338,14 +296,24 @@ def _checked(setting: str, name: str, value: Any) -> Any:
     if wanted is bool:
         return _yes_or_no(name, value)
     if wanted in (int, float):
-        return _number(name, value, wanted)
+        return _port(name, value) if setting in PORTS else _number(name, value, wanted)
     if not isinstance(value, str) or not value.strip():
         raise Invalid(f"{name} must be a text that is not empty, not {value!r}")
+    if setting == "database_url":
+        return _database_url(name, value)
     if value not in CHOICES.get(setting, (value,)):
         raise Invalid(f"{name} must be one of {listed(CHOICES[setting])}, not {value!r}")
-    if setting == "namespace" and (len(value) > NAMESPACE_LIMIT or not value.isprintable()):
+    names = {"namespace": [value], "teams": comma_separated(value)}.get(setting, [])
+    if any(len(one) > NAMESPACE_LIMIT or not one.isprintable() for one in names):
         raise Invalid(f"{name} must be at most {NAMESPACE_LIMIT} printable characters, not {value!r}")
     return value
+
+
+def _database_url(name: str, value: str) -> str:
+    """The value itself never stands in an error: it may hold a password."""
+    if not value.startswith(SCHEMES):
+        raise Invalid(f"{name} must be an address like postgresql://USER:PASSWORD@HOST:5432/DATABASE")
+    return f"postgresql://{value.partition('://')[2]}"
 
 
 def _prices(name: str, value: Any) -> dict[str, Price]:
@@ -381,6 +349,13 @@ def _number(name: str, value: Any, wanted: type[int] | type[float]) -> int | flo
     except ValueError:
         kind = "whole number" if wanted is int else "number"
         raise Invalid(f"{name} must be a {kind} of 0 or more, not {value!r}") from None
+    return number
+
+
+def _port(name: str, value: Any) -> int | float:
+    number = _number(name, value, int)
+    if number > LARGEST_PORT:
+        raise Invalid(f"{name} must be a port from 0 to {LARGEST_PORT}, not {value!r}")
     return number
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from lore.config import Config, ConsolidationSettings, Tuning, load
+from lore.config import Config, load
 from lore.embed import Embedder, open_embedder
 from lore.engine import Lore
 from lore.engine.background import Background
@@ -17,6 +17,7 @@ from lore.errors import Invalid
 from lore.llm import Waiting, language_model
 from lore.llm.base import LanguageModel, UnusableModel
 from lore.ranking.policy import RANKINGS, REFERENCE, Policy
+from lore.settings import ConsolidationSettings, Tuning
 from lore.store import Store, open_store
 
 BASE_URL_VARIABLE = "ANTHROPIC_BASE_URL"
@@ -52,13 +53,14 @@ def wire(
     the background, and earlier searches wait a moment and then answer by words.
     """
     embeddings = Embeddings(embedder or open_embedder(config.embedding_model), patient)
-    store = open_store(config.database, vector_store=config.vector_store)
+    store = open_store(config.location, vector_store=config.vector_store)
     background = Background(store, embeddings, clock)
     background.sweep_also(config.namespace, config)
     return Lore(
         store=store,
         embeddings=embeddings,
         namespace=config.namespace,
+        teams=config.seen,
         clock=clock,
         tuning=config,
         policies=_tuned(config),
@@ -71,7 +73,12 @@ def tailored(lore: Lore, config: Config, *, patient: bool = False) -> Lore:
     """The same Lore with the settings of one client. patient: searches wait for the model."""
     embeddings = lore.embeddings.patiently() if patient else lore.embeddings
     return replace(
-        lore, embeddings=embeddings, namespace=config.namespace, tuning=config, policies=_tuned(config)
+        lore,
+        embeddings=embeddings,
+        namespace=config.namespace,
+        teams=config.seen,
+        tuning=config,
+        policies=_tuned(config),
     )
 
 

@@ -16,6 +16,7 @@ NO_TELEMETRY = {"ORT_DISABLE_TELEMETRY": "1"}
 loaded."""
 
 APPLICATIONS = {"darwin": ("", "Library/Application Support"), "win32": ("APPDATA", "AppData/Roaming")}
+DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
 CONFIG_HOME = ("XDG_CONFIG_HOME", ".config")
 
 
@@ -38,9 +39,23 @@ def child_environment(*, settings: bool) -> dict[str, str]:
 
 
 def config_home() -> str:
-    """The folder for settings of this user's programs; a relative path is ignored."""
-    folder = os.environ.get("XDG_CONFIG_HOME", "")
-    return folder if os.path.isabs(folder) else os.path.expanduser("~/.config")
+    """The folder for settings of this user's programs."""
+    return _base_folder("XDG_CONFIG_HOME", "~/.config")
+
+
+def data_home() -> str:
+    """The folder for data of this user's programs."""
+    return _base_folder("XDG_DATA_HOME", "~/.local/share")
+
+
+def has_display() -> bool:
+    """Whether a program on Linux can show anything: there is a display, or Qt shall do without one."""
+    return any(os.environ.get(name) for name in DISPLAYS)
+
+
+def stay_out_of_dock() -> None:
+    """Have Qt show no entry in the dock of macOS for this process."""
+    os.environ["QT_MAC_DISABLE_FOREGROUND_APPLICATION_TRANSFORM"] = "1"
 
 
 def application_folder(platform: str) -> tuple[str, str]:
@@ -64,6 +79,12 @@ def folder() -> str:
         return os.getcwd()
     except OSError:
         return ""
+
+
+def _base_folder(variable: str, fallback: str) -> str:
+    """The folder that a variable names; a relative path is ignored."""
+    folder = os.environ.get(variable, "")
+    return folder if os.path.isabs(folder) else os.path.expanduser(fallback)
 
 
 def _is_setting(name: str) -> bool:

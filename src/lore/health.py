@@ -80,7 +80,7 @@ class Status:
     """What a person asks first: where the data is, how much there is, whether all is well.
 
     staged_turns: how many are still to be digested. last_run: the statistics of the last consolidation.
-    warnings: what is wrong with the store, as sentences.
+    warnings: what is wrong with the store, as sentences. index: the vector index in a few words.
     """
 
     version: str
@@ -97,6 +97,7 @@ class Status:
     staged_turns: int = 0
     last_run: Mapping[str, Any] | None = None
     warnings: tuple[str, ...] = ()
+    index: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,8 +139,28 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreReport:
-    """location: where the data is, for a person. warnings: problems that its owner should know at once."""
+    """location: where the data is, for a person. warnings: problems that its owner should know at once.
+
+    index: the vector index in a few words.
+    """
 
     location: str
     size_bytes: int
     warnings: tuple[Finding, ...] = ()
+    index: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackupReport:
+    """A verified copy of a store. file: its name. counts: rows by table. schema: the steps that it has had.
+
+    lore: the version that made it. at: when, in seconds.
+    """
+
+    file: str
+    at: float
+    lore: str
+    size_bytes: int
+    sha256: str
+    schema: tuple[str, ...]
+    counts: Mapping[str, int]

@@ -19,12 +19,22 @@ if TYPE_CHECKING:
     import lore.doors.daemon as daemon
     import lore.doors.early as early
     import lore.doors.envelope as envelope
+    import lore.doors.http.beside as http_beside
+    import lore.doors.http.server as http_server
     import lore.doors.mcp as mcp
     import lore.doors.mcp_stream as mcp_stream
+    import lore.doors.offer as offer
+    import lore.doors.principal as principal
+    import lore.doors.remote as remote
+    import lore.doors.remote_http as remote_http
+    import lore.doors.remote_mode as remote_mode
     import lore.doors.service as service
     import lore.doors.starting as starting
     import lore.doors.subscriptions as subscriptions
+    import lore.doors.sync as sync
+    import lore.doors.sync_requests as sync_requests
     import lore.doors.transcript_watcher as transcript_watcher
+    import lore.doors.tray_icon as tray_icon
     import lore.embed as embed
     import lore.engine.consolidate.backlog as consolidation_backlog
     import lore.engine.consolidate.phases as consolidate
@@ -33,6 +43,8 @@ if TYPE_CHECKING:
     import lore.engine.spending as spending
     import lore.errors as errors
     import lore.ranking.policy as policy
+    import lore.store.postgres.plan as store_postgres_plan
+    import lore.store.sqlite.backups as store_backups
     import lore.store.sqlite.opening as store_opening
     import lore.store.sqlite.peek as store_peek
     import lore.surfaces as surfaces
@@ -40,6 +52,8 @@ if TYPE_CHECKING:
     import lore.transcripts.import_formats as import_formats
     import lore.transcripts.sources as sources
     import lore.transcripts.untrusted_files as untrusted_files
+    import lore.transfer.formats as memory_formats
+    import lore.transfer.streams as transfer_streams
 else:
     MODULES = {
         "cli": "lore.doors.cli",
@@ -54,21 +68,35 @@ else:
         "embed": "lore.embed",
         "envelope": "lore.doors.envelope",
         "errors": "lore.errors",
+        "http_beside": "lore.doors.http.beside",
+        "http_server": "lore.doors.http.server",
         "ignore_rules": "lore.transcripts.ignore_rules",
         "import_formats": "lore.transcripts.import_formats",
         "ingest": "lore.engine.ingest",
         "mcp": "lore.doors.mcp",
         "mcp_stream": "lore.doors.mcp_stream",
+        "offer": "lore.doors.offer",
+        "memory_formats": "lore.transfer.formats",
         "policy": "lore.ranking.policy",
+        "remote": "lore.doors.remote",
+        "principal": "lore.doors.principal",
+        "remote_http": "lore.doors.remote_http",
+        "remote_mode": "lore.doors.remote_mode",
         "service": "lore.doors.service",
         "sources": "lore.transcripts.sources",
         "spending": "lore.engine.spending",
         "starting": "lore.doors.starting",
+        "store_backups": "lore.store.sqlite.backups",
         "store_opening": "lore.store.sqlite.opening",
         "store_peek": "lore.store.sqlite.peek",
+        "store_postgres_plan": "lore.store.postgres.plan",
         "subscriptions": "lore.doors.subscriptions",
         "surfaces": "lore.surfaces",
+        "sync": "lore.doors.sync",
+        "sync_requests": "lore.doors.sync_requests",
         "transcript_watcher": "lore.doors.transcript_watcher",
+        "transfer_streams": "lore.transfer.streams",
+        "tray_icon": "lore.doors.tray_icon",
         "untrusted_files": "lore.transcripts.untrusted_files",
     }
 

@@ -6,17 +6,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-SHARED = "shared"  # the namespace everybody reads
+SHARED, PRIVATE = "shared", "private"  # the namespace everybody reads; the flag of what never leaves a store
 LinkKind = Literal["hierarchical", "associative", "temporal", "supersedes", "relation"]
 LINK_KINDS: tuple[LinkKind, ...] = ("hierarchical", "associative", "temporal", "supersedes", "relation")
 Format = Literal["ids", "title", "full"]
 FORMATS: tuple[Format, ...] = ("ids", "title", "full")
-Order = Literal["newest", "importance", "use", "newest below"]
-TURN, SESSION = "turn", "session"
-LORE_CALL = "lore-call"  # a turn in which an agent called Lore itself: never found by a search
+Order = Literal["newest", "importance", "use", "newest below", "shuffled"]
+TURN, SESSION, LORE_CALL = "turn", "session", "lore-call"  # lore-call: an agent's call to Lore, never found
 VERBATIM = frozenset({TURN, SESSION, LORE_CALL})  # kinds that record what was said and done
 STORED_TRUST = 0.8  # in a memory that somebody stored on purpose, 0 to 1; `ingest` sets that of turns
-DISTILLED = "distilled"  # The source type of what Lore has written itself
+DISTILLED = "distilled"  # the source type of what Lore has written itself
 DERIVED = "derived_from"  # the type of the link from a distilled memory to a turn it came from
 UPDATES = "updates"  # the type of the link from a correction to the memory that it corrects
 OVERVIEW_OF = "overview_of"  # Under which name a root remembers what its overview was made of
@@ -36,11 +35,9 @@ def new_id(now: float) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
-    """A node: something that is known, with all that is known about it.
-
-    project: the key of the repository or folder that it belongs to; empty: to none, it counts everywhere.
-    A read changes only the six fields from `access_count` to `activated_at`.
-    """
+    """A node: something that is known. project: key of the repository or folder that it belongs to; empty: it
+    counts everywhere. author: name of who wrote it; empty: the user of this machine. A read changes only
+    `access_count` to `activated_at`."""
 
     id: str
     content: str
@@ -71,6 +68,7 @@ class Memory:
     forgotten_reason: str = ""
     flags: frozenset[str] = frozenset()
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    author: str = ""
     access_count: int = 0
     access_days: int = 0
     last_accessed_at: float | None = None
@@ -205,6 +203,7 @@ class Filter:
     other_sessions: frozenset[str] = frozenset()
     projects: frozenset[str] = frozenset()
     titles: frozenset[str] = frozenset()
+    authors: frozenset[str] = frozenset()
     created_after: float | None = None
     created_before: float | None = None
     updated_after: float | None = None
@@ -377,18 +376,19 @@ class Branch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cause:
-    """Who changes the store, through which surface, by which verb, and why: for the journal."""
+    """Who changes the store, through which surface, by which verb, and why. author: of new memories."""
 
     verb: str
     surface: str = ""
     actor: str = ""
     reason: str = ""
+    author: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One line of the journal. before/after hold the fields that changed. A new noun has no
-    `before` and an empty `after`: it is the row as it stands, less what later entries changed."""
+    """One line of the journal. before/after: the fields that changed. Of a new noun `before` is None, `after`
+    empty: it is the row as it stands, less what later entries changed. Of an erased one `after` is None."""
 
     seq: int
     at: float

@@ -6,6 +6,7 @@ planted text, not those of a determined author.
 """
 
 import re
+from hashlib import blake2b
 
 _HIDDEN = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u202a-\u202e\u2060-\u2069\ufff9-\ufffb\U000e0000-\U000e007f]"
@@ -96,10 +97,29 @@ _LEAK = re.compile(
 """Secrets on their way out: in the body or the address of a request, or by a sentence that asks for it."""
 
 _SPACES = re.compile(r"[^\S\n]+")
-_PATTERNS = (_HIDDEN, _TAGS, _OVERRIDE, _COMMAND, _CONCEAL, _LEAK)
+_PATTERNS = {
+    "hidden characters": _HIDDEN,
+    "tags that only a client of a language model writes": _TAGS,
+    "an attempt to replace the agent's instructions": _OVERRIDE,
+    "an order to the agent that reads it": _COMMAND,
+    "an order to keep something from the user": _CONCEAL,
+    "a secret on its way out": _LEAK,
+}
+RULES = blake2b("\n".join(one.pattern for one in _PATTERNS.values()).encode(), digest_size=8).hexdigest()
+"""Changes when a pattern does: what was examined before is examined again then."""
 
 
 def suspicious(text: str) -> bool:
     """Whether a text tries to instruct the agent that reads it, to hide from its reader, or to leak data."""
-    texts = (_SPACES.sub(" ", text), " ".join(text.split()))  # handed out, a text is one line
-    return any(pattern.search(one) for one in texts for pattern in _PATTERNS)
+    return any(pattern.search(one) for one in _forms(text) for pattern in _PATTERNS.values())
+
+
+def suspicions(text: str) -> tuple[str, ...]:
+    """What makes a text suspicious, in words; empty if nothing does."""
+    forms = _forms(text)
+    return tuple(name for name, pattern in _PATTERNS.items() if any(pattern.search(one) for one in forms))
+
+
+def _forms(text: str) -> tuple[str, str]:
+    """With single spaces, and as one line, as it is handed out."""
+    return _SPACES.sub(" ", text), " ".join(text.split())

@@ -14,11 +14,15 @@ NAMESPACE_LIMIT_BYTES = 400
 TITLE_LIMIT_BYTES = 1_000
 SHORT_LIMIT_BYTES = 500
 """Bytes of a title, and of a type, a status or another short field."""
+LATEST_SECONDS = 253_402_214_400.0
+"""The last day of the year 9999: no calendar has a later one."""
 TERMS_LIMIT = 64
 CHARACTERS_PER_TOKEN = 4
 LABEL_WIDTH = 80
 
 _WORD = re.compile(r"[^\W_]+")
+_PASSWORD_OF_USER = re.compile(r"^(\w+://[^:@/?#]*):[^/?#]*@")
+_PASSWORD_PARAMETER = re.compile(r"(?<=[?&])(?:ssl)?password=[^&#]*&?", re.IGNORECASE)
 _SENTENCE_ENDS = (".", "!", "?", "。", "！", "？")
 _NAME = re.compile(
     r"""
@@ -60,6 +64,18 @@ def check_storable(text: str, name: str, limit_bytes: int = CONTENT_LIMIT_BYTES)
     if size > limit_bytes:
         raise Invalid(f"{name} has {size:,} bytes; the limit is {limit_bytes:,}. Shorten it or split it")
     return text
+
+
+def check_time(at: float | None, name: str) -> None:
+    """Raise Invalid for a time that no calendar can show."""
+    if at is not None and not 0 <= at <= LATEST_SECONDS:
+        raise Invalid(f"{name} is {at}; it must be seconds since 1970, before the year 10000")
+
+
+def without_password(url: str) -> str:
+    """An address as it may be shown."""
+    hidden = _PASSWORD_OF_USER.sub(r"\1@", url)
+    return _PASSWORD_PARAMETER.sub("", hidden).rstrip("?&")
 
 
 def words(text: str) -> list[str]:
@@ -157,6 +173,11 @@ def title_of(content: str) -> str:
     if (at := text.find(" ", 80, 120)) > 0:
         return text[:at]
     return text[:120]
+
+
+def comma_separated(text: str) -> tuple[str, ...]:
+    """The names of a comma-separated list, each once."""
+    return tuple(dict.fromkeys(name for part in text.split(",") if (name := part.strip())))
 
 
 def listed(names: Iterable[str]) -> str:

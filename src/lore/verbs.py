@@ -1,5 +1,5 @@
-"""verbs: the table of the menu's verbs: the right that each needs, whether it may be repeated, and where it
-runs.
+"""verbs: the table of the menu's verbs: the right that each needs, whether it may be repeated, and who may
+call it.
 
 Every door that carries verbs between processes uses this table; argument and result types are those of the
 methods' signatures. A new verb is one line here.
@@ -12,11 +12,13 @@ Right = Literal["read", "write", "admin"]
 
 class Verb(NamedTuple):
     """repeatable: a second call does no harm when the answer to the first was lost. remote: all its values
-    can be encoded (see `doors.codec`), so another process may call it."""
+    can be encoded (see `doors.codec`), so another process may call it. local: no route of the API: it
+    takes functions, reads files of the machine on which it runs, or is called by a route of another kind."""
 
     right: Right
     repeatable: bool = True
     remote: bool = True
+    local: bool = False
 
 
 VERBS: dict[str, Verb] = {
@@ -39,9 +41,9 @@ VERBS: dict[str, Verb] = {
     "similar": Verb("read", remote=False),
     "find_duplicate": Verb("read", remote=False),
     # --- files of the caller's repository
-    "citations": Verb("read"),
-    "verify": Verb("read", remote=False),
-    "cite": Verb("write"),
+    "citations": Verb("read", local=True),
+    "verify": Verb("read", remote=False, local=True),
+    "cite": Verb("write", local=True),
     "pitfalls": Verb("read"),
     "brief": Verb("read"),
     "remind": Verb("read"),
@@ -49,7 +51,7 @@ VERBS: dict[str, Verb] = {
     "remember": Verb("write", repeatable=False),
     "remember_all": Verb("write", repeatable=False),
     "revise": Verb("write", repeatable=False),
-    "edit_file": Verb("write", repeatable=False, remote=False),
+    "edit_file": Verb("write", repeatable=False, remote=False, local=True),
     "move_files": Verb("write", repeatable=False),
     "supersede": Verb("write", repeatable=False),
     "forget": Verb("write", repeatable=False),
@@ -80,20 +82,48 @@ VERBS: dict[str, Verb] = {
     "split": Verb("write", repeatable=False, remote=False),
     "find_repetitions": Verb("read", remote=False),
     "graph_report": Verb("read", remote=False),
-    "import_graph": Verb("write", repeatable=False, remote=False),
+    "import_graph": Verb("write", repeatable=False, remote=False, local=True),
+    # --- the store as a whole and its past
+    "browse": Verb("read"),
+    "activity": Verb("read"),
+    "growth": Verb("read"),
+    "knowledge_map": Verb("read"),
+    "relevance_curve": Verb("read"),
+    "known_at": Verb("read"),
+    "learnt": Verb("read"),
+    "forget_where": Verb("write", repeatable=False),
+    "inbox": Verb("read", remote=False),
+    "judge": Verb("write", repeatable=False),
+    "purge": Verb("admin", repeatable=False),
+    "undo": Verb("write", repeatable=False),
+    # --- moving memories in and out
+    "export": Verb("admin", remote=False, local=True),
+    "import_memories": Verb("admin", remote=False, local=True),
+    "undo_import": Verb("admin", remote=False, local=True),
     # --- sessions
-    "ingest": Verb("write", remote=False),
-    "import_file": Verb("write", remote=False),
+    "ingest": Verb("write", remote=False, local=True),
+    "import_file": Verb("write", remote=False, local=True),
     "staged": Verb("read"),
     "sessions": Verb("read"),
     "retry": Verb("admin", repeatable=False),
+    # --- other stores
+    "keep_pushed": Verb("write", remote=False, local=True),
+    "outgoing": Verb("read", remote=False, local=True),
+    "changes": Verb("read", remote=False, local=True),
+    "merge": Verb("write", remote=False, local=True),
+    "sync_mark": Verb("read", remote=False, local=True),
+    "move_sync_mark": Verb("write", remote=False, local=True),
     # --- care
     "status": Verb("read"),
     "pending": Verb("read"),
     "check": Verb("admin"),
     "rebuild": Verb("admin"),
-    "backup": Verb("admin", remote=False),
+    "build_index": Verb("admin", remote=False, local=True),
+    "backup": Verb("admin", remote=False, local=True),
     "embed_pending": Verb("admin"),
     "embed_batch": Verb("admin"),
 }
+WHOLE_STORE = frozenset({"pending", "check", "rebuild", "embed_pending", "embed_batch"})
+"""Verbs about the memories of all tenants, which over HTTP only callers of the default tenant may call."""
 REMOTE = {name: verb for name, verb in VERBS.items() if verb.remote}
+OVER_HTTP = {name: verb for name, verb in VERBS.items() if not verb.local}

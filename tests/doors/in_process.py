@@ -11,8 +11,11 @@ from mcp.client.session import MessageHandlerFnT
 
 from lore.config import Config
 from lore.connecting import wire
-from lore.doors.mcp import Offer, Workers, take_over
+from lore.doors.mcp import take_over
+from lore.doors.offer import Offer, to_one_client
+from lore.doors.principal import Principal
 from lore.doors.subscriptions import Audience
+from lore.doors.workers import Workers
 from lore.embed import Embedder
 from lore.surfaces import surfaces_named
 from tests.doors.resident import SECONDS
@@ -34,9 +37,10 @@ async def served(
     with closing(wire(config, embedder=embedder, patient=False)) as lore:
         take_over(lore, config, surfaces)
         lore.background.start()
+        principal = Principal(lore=lore, workers=Workers(), request_seconds=config.request_seconds)
         with (
             anyio.fail_after(SECONDS),
-            Offer(lore, surfaces, Workers(), Audience(), config.request_seconds) as offer,
+            Offer(surfaces, to_one_client(principal), Audience()) as offer,
         ):
             async with Client(offer.server, mode=era, message_handler=on_message) as client:
                 yield client

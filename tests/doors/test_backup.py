@@ -1,7 +1,6 @@
-"""`lore backup`: a complete copy of a store in use, which opens as it is."""
+"""`lore backup` and `lore restore-backup`: a complete copy of a store in use, and the way back."""
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -48,17 +47,70 @@ def test_the_store_of_a_running_daemon_is_copied_as_it_is_at_that_moment(
         assert pid_of(place) > 0
 
 
-def test_the_commands_that_it_names_restore_the_copy(run: Command, tmp_path: Path) -> None:
+def test_the_command_that_it_names_restores_the_copy(run: Command, tmp_path: Path) -> None:
     run("remember", "green tea")
     hint = run("backup", str(tmp_path / "copy.db")).stderr.splitlines()
     run("remember", "black tea")
-    assert hint[1:] == [
-        "  lore stop",
-        f"  rm -f {run.database}-wal {run.database}-shm",
-        f"  cp {tmp_path / 'copy.db'} {run.database}",
-    ]
-    shutil.copy(tmp_path / "copy.db", run.database)
+    assert hint[1:] == [f"  lore restore-backup {tmp_path / 'copy.db'}"]
+    done = run(*hint[1].split()[1:], "--yes")
+    assert done.stdout == f"Restored {tmp_path / 'copy.db'} (1 memory) as {run.database}.\n"
     assert contents(run, str(run.database)) == ["green tea"]
+    run(*done.stderr.splitlines()[-1].split()[1:], "--yes")
+    assert contents(run, str(run.database)) == ["black tea", "green tea"]
+
+
+def test_a_restore_asks_before_it_replaces_the_store(run: Command, tmp_path: Path) -> None:
+    run("remember", "green tea")
+    run("backup", str(tmp_path / "copy.db"))
+    run("remember", "black tea")
+    error = run("restore-backup", str(tmp_path / "copy.db"), input="y\n", code=1).stderr
+    assert error == "lore: this replaces the store; give --yes to confirm it\n"
+    assert contents(run, str(run.database)) == ["black tea", "green tea"]
+
+
+def test_a_tampered_backup_is_refused_and_the_store_stays(run: Command, tmp_path: Path) -> None:
+    run("remember", "green tea")
+    copy = tmp_path / "copy.db"
+    run("backup", str(copy))
+    copy.write_bytes(copy.read_bytes().replace(b"green tea", b"greed tea"))
+    error = json.loads(run("restore-backup", str(copy), "--yes", "--json", code=1).stderr)
+    assert "was altered or is damaged" in error["error"]
+    assert contents(run, str(run.database)) == ["green tea"]
+
+
+def test_a_restore_is_refused_while_a_daemon_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LORE_EMBEDDING_MODEL", "hash")
+    with short_folder() as folder, an_endpoint(folder) as place:
+        run = Command(folder)
+        run("remember", "green tea")
+        run("backup", str(folder / "copy.db"))
+        starting.start(place)
+        run("remember", "black tea")
+        error = run("restore-backup", str(folder / "copy.db"), "--yes", code=1).stderr
+        assert "a daemon or server uses" in error
+        assert "lore stop" in error
+        assert contents(run, str(run.database)) == ["black tea", "green tea"]
+        starting.stop(place)
+        document = run.document("restore-backup", str(folder / "copy.db"), "--yes")
+        assert document["counts"]["memories"] == 1
+        assert contents(run, str(run.database)) == ["green tea"]
+
+
+def test_older_copies_are_deleted_beyond_those_to_keep(run: Command, tmp_path: Path) -> None:
+    run("remember", "green tea")
+    folder = tmp_path / "copies"
+    folder.mkdir()
+    old = [folder / f"memory-2020010{day}-000000.db" for day in (1, 2, 3)]
+    others = [folder / "memory-mine.db", folder / "memory-20200101-000000-before-0002.db"]
+    for path in (*old, *others, folder / f"{old[0].name}.manifest.json"):
+        path.touch()
+    document = run.document("backup", str(folder), "--keep", "2")
+    assert document["removed"] == [str(old[0]), str(old[1])]
+    left = {path.name for path in folder.iterdir()}
+    assert left == {old[2].name, *(path.name for path in others), *(
+        Path(document[name]).name for name in ("file", "manifest")
+    )}  # fmt: skip
+    assert "give a folder" in run("backup", str(tmp_path / "one.db"), "--keep", "2", code=1).stderr
 
 
 def test_without_a_name_it_goes_to_the_folder_for_backups(run: Command) -> None:
@@ -66,7 +118,8 @@ def test_without_a_name_it_goes_to_the_folder_for_backups(run: Command) -> None:
     document = run.document("backup")
     copy = Path(document["file"])
     assert copy.parent == run.data_dir / "backups"
-    assert document == {"file": str(copy), "size_bytes": copy.stat().st_size, "store": str(run.database)}
+    assert (document["store"], document["size_bytes"]) == (str(run.database), copy.stat().st_size)
+    assert document["counts"]["memory"] == 1
 
 
 def test_a_backup_into_a_folder_gets_a_file_name_of_its_own(run: Command, tmp_path: Path) -> None:

@@ -87,7 +87,12 @@ WORDS = {"_LORE_COMPLETE": "bash_complete", "COMP_WORDS": "lore re", "COMP_CWORD
 
 
 def test_command_names_are_completed(run: Command) -> None:
-    assert run.output(env=WORDS).split() == ["plain,read", "plain,remember", "plain,restore"]
+    assert run.output(env=WORDS).split() == [
+        "plain,read",
+        "plain,remember",
+        "plain,restore",
+        "plain,restore-backup",
+    ]
 
 
 def test_completing_a_name_loads_no_command() -> None:

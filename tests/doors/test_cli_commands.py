@@ -280,6 +280,81 @@ def test_one_unknown_id_stops_the_whole_command(run: Command, tree: dict[str, st
     assert run.document("status")["counts"]["forgotten"] == 0
 
 
+def test_all_memories_of_a_project_session_or_day_are_forgotten_and_come_back(
+    run: Command, tree: dict[str, str], checkout: Path
+) -> None:
+    gone = run.keep("mine", "--project", str(checkout))
+    assert run("forget", "--project", "ferry", "--dry-run").stdout == "Would forget 1 memory.\n"
+    document = run.document("forget", "--project", "ferry", "--kind", "note", "--dry-run")
+    assert document == {"dry_run": True, "count": 1, "ids": [gone], "batch": ""}
+    assert run("forget", "--project", "ferry", "--kind", "turn").stdout == "Forgot 0 memories.\n"
+    forgotten = run("forget", "--project", "ferry", "--reason", "sold")
+    assert forgotten.stdout == "Forgot 1 memory.\n"
+    assert run.document("status")["counts"]["memories"] == 4
+    run(*forgotten.stderr.strip().removeprefix("Undo: lore ").split())
+    assert run.document("status")["counts"]["memories"] == 5
+    today = datetime.now().date().isoformat()
+    assert run.document("forget", "--day", today, "--dry-run")["ids"] == [gone]
+    assert run.document("forget", "--day", "2020-01-31", "--dry-run")["count"] == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        ([], "give the IDs"),
+        (["--dry-run"], "give the IDs"),
+        (["ID", "--kind", "note"], "give the IDs"),
+        (["ID", "--dry-run"], "give the IDs"),
+        (["--day", "3d"], "is no day"),
+        (["--project", "nowhere"], "unknown project"),
+        (["--session", "ffff"], "unknown memory"),
+    ],
+)
+def test_a_wrong_choice_forgets_nothing(
+    run: Command, tree: dict[str, str], options: list[str], error: str
+) -> None:
+    given = [tree["tea"] if option == "ID" else option for option in options]
+    assert error in run("forget", *given, code=1).stderr
+    assert run.document("status")["counts"]["forgotten"] == 0
+
+
+# --- undo and purge
+def test_the_last_change_of_a_memory_is_undone_and_redone(run: Command, tree: dict[str, str]) -> None:
+    run("forget", tree["green"])
+    planned = run("undo", tree["green"][-8:], "--dry-run")
+    assert planned.stdout.splitlines()[0] == "Would change 3 memories and links:"
+    assert run.document("status")["counts"]["forgotten"] == 1
+    done = run("undo", tree["green"])
+    assert done.stdout.splitlines()[0] == "Changed back 3 memories and links:"
+    assert tree["green"][-8:] in done.stdout
+    assert run.document("read", tree["sencha"])["parent"] == tree["green"]
+    run(*done.stderr.strip().removeprefix("Undo: lore ").split())
+    assert run.document("read", tree["sencha"])["parent"] == tree["tea"]
+
+
+def test_an_earlier_change_is_undone_by_its_batch_or_refused(run: Command, tree: dict[str, str]) -> None:
+    run("forget", tree["tea"])
+    run("restore", tree["tea"])
+    [made, forgotten, _] = run.document("read", tree["tea"], "--history")["history"]
+    assert f"batch {made['batch']}" in run("read", tree["tea"], "--history").stdout
+    assert "undo that first" in run("undo", forgotten["batch"], code=1).stderr
+    assert "unknown memory" in run("undo", "ffff", code=1).stderr
+
+
+def test_a_purge_wants_a_confirmation_and_erases_only_what_is_forgotten(
+    run: Command, tree: dict[str, str]
+) -> None:
+    assert "is not forgotten" in run("purge", tree["water"], "--yes", code=1).stderr
+    run("forget", tree["water"])
+    for options in ((), ("--json",)):
+        assert "give --yes" in run("purge", tree["water"], *options, code=1).stderr
+    assert run.document("status")["counts"]["forgotten"] == 1
+    assert run("purge", tree["water"], "-y").stdout == "Erased 1 memory for good.\n"
+    assert run.document("status")["counts"]["forgotten"] == 0
+    run("forget", tree["sencha"])
+    assert run.document("purge", tree["sencha"], "--yes")["ids"] == [tree["sencha"]]
+
+
 # --- status
 def test_status_tells_where_and_how_much(run: Command, tree: dict[str, str]) -> None:
     text = run("status").stdout

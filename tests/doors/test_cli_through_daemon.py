@@ -242,7 +242,7 @@ def test_damage_is_found_and_repaired_by_the_daemon_too(both: Both) -> None:
         connection.close()
         with no_way_to_the_store() if run is both.through else nullcontext():
             assert "✗ words" in run("doctor", code=1).stdout
-            assert "✓ words        repaired: " in run("doctor", "--fix").stdout
+            assert "✓ words         repaired: " in run("doctor", "--fix").stdout
     both.same("doctor")
 
 

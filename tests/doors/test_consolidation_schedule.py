@@ -13,7 +13,7 @@ import pytest
 from lore import Lore
 from lore.clock import Clock
 from lore.config import SETTINGS as ALL_SETTINGS
-from lore.config import Config, ConsolidationSettings, Tuning, of_daemon
+from lore.config import Config, of_daemon
 from lore.connecting import wire
 from lore.doors.daemon import TICK_SECONDS
 from lore.doors.daemon_status import StatusFile
@@ -29,6 +29,7 @@ from lore.filelock import is_held
 from lore.llm.base import OverBudget, Prompt
 from lore.llm.scripted import ScriptedModel
 from lore.model import SESSION, Cause, Draft, Filter
+from lore.settings import ConsolidationSettings, Tuning
 from lore.store.records import DigestProgress
 from lore.transcripts.sources import SOURCES
 from lore.vectors import Vectors

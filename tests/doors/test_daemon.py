@@ -19,6 +19,7 @@ from lore.filelock import is_held
 from tests.doors.command import Command
 from tests.doors.resident import (
     SECONDS,
+    SETTINGS,
     Agent,
     an_endpoint,
     entity,
@@ -99,6 +100,34 @@ def test_the_status_counts_the_memories_still_to_embed() -> None:
         log = Path(endpoint.log).read_text()
         assert "embedding 300 memories" in log
         assert "embedded 300 memories in" in log
+
+
+@pytest.mark.parametrize(
+    ("words", "state"),
+    [(["consolidate"], "consolidating"), (["ingest", "chat.jsonl", "--source", "claude-code"], "ingesting")],
+)
+def test_the_status_shows_the_work_of_a_command_until_it_ends_even_killed(
+    endpoint: Endpoint, words: list[str], state: str, tmp_path: Path
+) -> None:
+    (tmp_path / "chat.jsonl").write_text(
+        json.dumps({"message": {"role": "user", "content": "Hello."}}) + "\n"
+    )
+    run = Command(Path(endpoint.home))
+    with writers_waiting(endpoint):
+        with run.start(*words, cwd=tmp_path, stdout=subprocess.DEVNULL) as process:
+            try:
+                until(lambda: json.loads(Path(endpoint.status).read_text())["state"] == state)
+                assert f"state: {state}" in run("daemon", "status").stdout
+                [client] = [one for one in status(endpoint)["clients"] if one["speaks"] == "activity"]
+                assert (client["pid"], client["folder"]) == (process.pid, str(tmp_path))
+            finally:
+                process.kill()
+        until(lambda: status(endpoint)["state"] == "idle")
+
+
+def test_an_unknown_activity_is_refused_with_the_known_ones(endpoint: Endpoint) -> None:
+    reason = refusal(endpoint, "activity", state="dancing", **SETTINGS)
+    assert reason == "Invalid: unknown state 'dancing'; known: ingesting, consolidating, syncing"
 
 
 def test_only_the_owner_can_read_the_daemons_files(endpoint: Endpoint) -> None:
@@ -200,11 +229,14 @@ def test_an_unused_daemon_exits_and_the_next_call_of_its_agent_starts_another(fo
 
 
 @pytest.mark.usefixtures("short_idle_time")
-def test_a_daemon_that_no_client_started_stays_when_it_is_unused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As a service or in a terminal; nobody would start it again."""
+@pytest.mark.parametrize("options", [["--quietly"], ["--quietly", "--on-demand", "--stay"]])
+def test_a_daemon_that_no_client_started_or_that_shall_stay_stays_when_it_is_unused(
+    options: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a service, in a terminal, or for a tray; nobody would start it again."""
     monkeypatch.setenv("LORE_EMBEDDING_MODEL", "gte-small")
     with short_folder() as folder, an_endpoint(folder) as endpoint:
-        process = subprocess.Popen([*command(endpoint), "--quietly"])
+        process = subprocess.Popen([*command(endpoint), *options])
         until(lambda: Path(endpoint.log).exists() and "released" in Path(endpoint.log).read_text())
         assert pid_of(endpoint) == process.pid
         assert stop(endpoint)

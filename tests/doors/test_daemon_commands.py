@@ -5,6 +5,7 @@ import os
 import re
 import select
 import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -432,3 +433,17 @@ def test_output_that_bypasses_the_loggers_follows_into_the_new_log(near: Home) -
         "daemon.log.2",
         "daemon.log.moved",
     ]
+
+
+def test_when_the_command_ends_the_daemon_serves_http_or_says_that_it_does_not(near: Home) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        assert (
+            "It does not serve HTTP: see lore daemon status" in near("daemon", "start", "--http", port).error
+        )
+        reason = (
+            f"trouble: serving HTTP: 127.0.0.1 port {port} cannot be used: Address already in use; choose"
+        )
+        assert reason in near("daemon", "status").out
+    assert f"\nHTTP: http://127.0.0.1:{port}\n" in near("daemon", "restart", "--http", port).out
+    assert near.document("daemon", "start", "--http", "1")["http"] == f"http://127.0.0.1:{port}"

@@ -62,7 +62,7 @@ def test_a_damaged_text_index_is_found_and_repaired(run: Command) -> None:
     assert "✗ words" in sick.stdout
     assert "lore doctor --fix" in sick.stderr
 
-    assert "✓ words        repaired: " in run("doctor", "--fix").stdout
+    assert "✓ words         repaired: " in run("doctor", "--fix").stdout
     [hit] = run.document("search", "vault")["hits"]
     assert hit["evidence"]["wording"]["strength"] > 0.25
     assert "repaired" not in run("doctor").stdout

@@ -91,11 +91,18 @@ def test_listeners_of_the_new_era_hear_of_changes(tmp_path: Path) -> None:
     anyio.run(story)
 
 
-def test_a_surface_without_resources_offers_none(tmp_path: Path) -> None:
+@pytest.mark.parametrize("era", ERAS)
+def test_a_memory_can_be_read_as_a_resource_by_its_id(tmp_path: Path, era: str) -> None:
     async def story() -> None:
-        async with connected(tmp_path, "legacy", "tree") as client:
-            assert client.server_capabilities is not None
-            assert client.server_capabilities.resources is None
+        async with connected(tmp_path, era, "tree") as client:
+            stored = await answer(client, "store", content="The harbour opens at six.")
+            [template] = (await client.list_resource_templates()).resource_templates
+            uri = template.uri_template.replace("{id}", stored["id"])
+            [content] = (await client.read_resource(uri)).contents
+            assert json.loads(content.text)["content"] == "The harbour opens at six."  # type: ignore[union-attr]
+            assert (await client.list_resources()).resources == []
+            with pytest.raises(MCPError, match="nobody"):
+                await client.read_resource("lore://memory/nobody")
 
     anyio.run(story)
 

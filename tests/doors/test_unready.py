@@ -75,13 +75,12 @@ def test_a_client_with_another_model_is_refused_instead_of_opening_the_store(sha
 
 
 def test_ignored_settings_go_to_stderr_and_the_log_and_the_tools_work(endpoint: Endpoint) -> None:
-    Path(endpoint.home, "config.toml").write_text("[ingestion]\nbatch_size = 20\n[remote]\nurl = 'x'\n")
+    Path(endpoint.home, "config.toml").write_text("[ingestion]\nbatch_size = 20\n")
     with agent_of(endpoint, LORE_NAMSPACE="mine") as agent:
         agent.greet().call("list_roots")
         stderr = agent.process.stderr
         assert stderr
-        lines = [until(stderr.readline).decode() for _ in range(3)]
+        lines = [until(stderr.readline).decode() for _ in range(2)]
     assert "ingestion.batch_size is not used" in lines[0]
-    assert "remote.url is not used yet" in lines[1]
-    assert "unknown variable LORE_NAMSPACE is ignored; did you mean LORE_NAMESPACE?" in lines[2]
-    assert "remote.url is not used yet" in Path(endpoint.log).read_text()
+    assert "unknown variable LORE_NAMSPACE is ignored; did you mean LORE_NAMESPACE?" in lines[1]
+    assert "ingestion.batch_size is not used" in Path(endpoint.log).read_text()

@@ -210,7 +210,7 @@ def test_a_verb_answers_through_the_codec_as_it_does_directly(lore: Lore) -> Non
         (b"9" * 10_000, "not a line of JSON"),
         (b"null", "a call is a line like"),
         (b'{"verb": 3}', "a call is a line like"),
-        (b'{"verb": "close"}', "unknown verb 'close'; known: brief, by_alias, check, citations, "),
+        (b'{"verb": "close"}', "unknown verb 'close'; known: activity, brief, browse, by_alias, "),
         (b'{"verb": "__class__"}', "unknown verb"),
         (b'{"verb": "backup", "arguments": [{"": "path", "of": "/tmp/x"}]}', "unknown verb"),
         (b'{"verb": "status", "arguments": [1]}', "status cannot be called like this: too many"),

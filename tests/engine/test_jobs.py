@@ -34,9 +34,11 @@ def test_a_finished_job_is_due_at_the_time_it_was_scheduled_for(jobs: Jobs) -> N
     assert jobs.claim("sweep", NOW + 1_000, NOW + 2_000) == NOW
 
 
-def test_the_jobs_of_two_namespaces_do_not_meet(jobs: Jobs) -> None:
-    assert jobs.claim("sweep", NOW, NOW + 60) == 0.0
-    assert Jobs(jobs.store, "ada").claim("sweep", NOW, NOW + 60) == 0.0
+def test_the_jobs_of_two_namespaces_or_tenants_do_not_meet(jobs: Jobs) -> None:
+    for others in (jobs, Jobs(jobs.store, "ada"), Jobs(jobs.store, SHARED, "acme")):
+        assert others.claim("sweep", NOW, NOW + 60) == 0.0
+        others.schedule("sweep", done_at=NOW, due_at=NOW + 1_000)
+        assert others.claim("sweep", NOW + 100, NOW + 200) is None
 
 
 @pytest.mark.parametrize(

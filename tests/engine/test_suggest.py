@@ -8,6 +8,7 @@ from lore import Draft, Lore, NotFound, Tie
 from lore.clock import Clock
 from lore.engine.background import Sweep
 from lore.engine.context import Context
+from lore.engine.jobs import Jobs
 from lore.engine.suggest import Swept, sweep, sweepable
 from lore.model import Cause
 
@@ -163,7 +164,7 @@ def test_a_sweep_skips_memories_without_a_vector(lore: Lore) -> None:
 
 # --- sweeping in the background
 def sweep_of(lore: Lore) -> Sweep:
-    return Sweep(lore.store, lore.embeddings, lore.namespace, lore.tuning)
+    return Sweep(Jobs(lore.store, lore.namespace), lore.embeddings, lore.tuning)
 
 
 def test_of_all_processes_one_sweeps_when_a_sweep_is_due(lore: Lore, clock: Clock) -> None:

@@ -1,5 +1,6 @@
 """What every store promises: one test or more for each sentence of `lore.store`."""
 
+from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import replace
@@ -15,17 +16,21 @@ from lore.ranking.decay import DAY_SECONDS
 from lore.store import DEFAULT_TENANT, Page, Passage, Reader, Store, Suggestion, Writer
 from lore.store.records import (
     KEYS,
+    AccessToken,
     Bookmark,
     ConsolidationRun,
     DigestProgress,
+    FieldStamps,
     Job,
+    Judgement,
     PhaseMark,
     Record,
     SessionAnswers,
     Spending,
+    SyncMark,
     key_of,
 )
-from lore.store.values import COUNT, EVERY, JournalFilter, Place, SuggestionFilter, Use
+from lore.store.values import COUNT, EVERY, DayCount, JournalFilter, Place, SuggestionFilter, Use
 from lore.vectors import Vector, cosines_to, unit
 from tests.store.conftest import OpenStore
 
@@ -264,6 +269,7 @@ FILTERS: dict[str, tuple[Filter, set[str]]] = {
     "types": (Filter(types=frozenset({"fact"})), {"other"}),
     "sources": (Filter(sources=frozenset({"chat"})), {"other"}),
     "source types": (Filter(source_types=frozenset({"inferred"})), {"other"}),
+    "authors": (Filter(authors=frozenset({"alice"})), {"other"}),
     "sessions": (Filter(sessions=frozenset({"s1"})), {"other"}),
     "other sessions": (Filter(other_sessions=frozenset({"s1"})), {"root", "child", "grandchild", "own"}),
     "projects": (Filter(projects=frozenset({"ferry"})), {"root", "child", "other", "own"}),
@@ -317,6 +323,7 @@ def world(store: Store) -> None:
             source="chat",
             source_type="inferred",
             session="s1",
+            author="alice",
             project="ferry",
             created_at=NOW + 100,
         ),
@@ -1255,7 +1262,7 @@ QUESTIONS: dict[str, Callable[[Reader], Iterable[str]]] = {
     "journal": lambda reader: [entry.id for entry in reader.journal(JournalFilter(), EVERY)],
     "counts": lambda reader: reader.counts(MODEL).projects,
 }
-NUMBERS = {"count_below", "counts"}
+NUMBERS = {"count_below", "counts", "days"}
 """Tested below by their numbers."""
 
 
@@ -1388,6 +1395,19 @@ RECORDS: list[Record] = [
     PhaseMark(phase="merge", done_at=NOW, settings="model least=0.9", seen=("x", "y")),
     ConsolidationRun(began_at=NOW, seconds=1.5, phases=("merge",), counts={"merged": 2}, remarks=("no",)),
     Spending(day="2026-01-01", model="small", calls=2, tokens_in=10, tokens_out=5, dollars=0.25, unpriced=1),
+    AccessToken(
+        id="t1",
+        name="alice",
+        digest="0" * 64,
+        of_tenant="team",
+        namespaces=("alice", "web"),
+        rights=("read", "write"),
+        created_at=NOW,
+        expires_at=NOW + 1,
+    ),
+    SyncMark(remote="https://lore.example", direction="push", cursor="WzFd", moved_at=NOW),
+    FieldStamps(id="m1", stamps={"title": NOW, "parent": NOW + 1}, seq=7),
+    Judgement(key="link:1", verdict="rejected", judged_at=NOW, judged_by="alice"),
 ]
 
 
@@ -1497,6 +1517,73 @@ def test_a_reader_sees_its_own_and_the_shared_never_anothers(
         SHARED: {SHARED},
         "nobody": {SHARED},
     }
+
+
+@pytest.mark.parametrize("question", QUESTIONS.values(), ids=QUESTIONS)
+def test_a_reader_sees_the_namespaces_of_its_teams_too(
+    question: Callable[[Reader], Iterable[str]], store: Store
+) -> None:
+    society(store)
+    teams = {("mine", "theirs"): set(PEOPLE), (SHARED, "mine"): {"mine", SHARED}, ("nobody", "theirs"): {
+        "theirs", SHARED}, ("mine", SHARED): {"mine", SHARED}}  # fmt: skip
+    for (who, team), owners in teams.items():
+        reader = store.reader(who, teams=(team, "nobody else"))
+        assert {id.partition("-")[0] for id in question(reader)} == owners
+
+
+def test_a_team_counts_with_its_reader(store: Store) -> None:
+    society(store)
+    counts = store.reader("mine", teams=("theirs",)).counts()
+    assert (counts.memories, counts.forgotten, counts.suggestions) == (9, 3, 4)
+    assert list(store.reader("mine", teams=("theirs",)).count_below(KNOWN[8:9], ANY).values()) == [2]
+    assert store.reader(SHARED, teams=("mine",)).near(EAST, MODEL, 99, ANY).keys() == {
+        f"{who}-{what}" for who in ("mine", SHARED) for what in ("root", "leaf", "friend")
+    }
+
+
+def test_a_writer_changes_the_memories_of_its_team_and_puts_new_ones_where_they_say(store: Store) -> None:
+    society(store)
+    with store.transaction("mine", CAUSE, NOW, teams=("theirs",)) as writer:
+        [old] = writer.get(["theirs-root"]).values()
+        writer.put([replace(old, content="changed"), memory("new", namespace="theirs")])
+    theirs = store.reader("theirs")
+    assert {id: one.content for id, one in theirs.get(["theirs-root", "new"]).items()} == {
+        "theirs-root": "changed",
+        "new": "text of new",
+    }
+    with pytest.raises(NotFound), store.transaction("mine", CAUSE, NOW, teams=("ours",)) as writer:
+        writer.put([memory("newer", namespace="theirs")])
+
+
+def test_a_link_between_two_namespaces_and_its_history_are_seen_by_who_sees_both(store: Store) -> None:
+    society(store)
+    tie = link("mine-leaf", "theirs-leaf", id="both")
+    for weight in (0.5, 1.0):
+        with store.transaction(SHARED, CAUSE, NOW, teams=("mine", "theirs")) as writer:
+            writer.put_links([replace(tie, weight=weight)])
+    readers = {
+        who: store.reader(who, teams=teams)
+        for who, teams in (("mine", ()), ("theirs", ()), (SHARED, ()), ("nobody", ("theirs", "mine")))
+    }
+    links = {who: len(reader.links(ids=["both"])) for who, reader in readers.items()}
+    entries = {who: len(reader.journal(JournalFilter(id="both"), EVERY)) for who, reader in readers.items()}
+    assert links == {"mine": 0, "theirs": 0, SHARED: 0, "nobody": 1}
+    assert entries == {"mine": 0, "theirs": 0, SHARED: 0, "nobody": 2}
+
+
+def test_a_new_memory_has_the_author_of_its_transaction_unless_it_has_one(store: Store) -> None:
+    with store.transaction(SHARED, replace(CAUSE, author="alice"), NOW) as writer:
+        writer.put([memory("a"), memory("b", author="bob")])
+    with store.transaction(SHARED, replace(CAUSE, author="carol"), NOW) as writer:
+        writer.put([memory("a", "changed")])
+    assert {id: one.author for id, one in shared(store).get(["a", "b"]).items()} == {"a": "alice", "b": "bob"}
+
+
+def test_the_namespaces_of_all_tenants_are_known(store: Store) -> None:
+    assert store.namespaces() == []
+    society(store)
+    keep_for(store, "acme", memory("a"))
+    assert store.namespaces() == [("", "mine"), ("", SHARED), ("", "theirs"), ("acme", SHARED)]
 
 
 def test_a_reader_counts_its_own_and_the_shared_never_anothers(store: Store) -> None:
@@ -1624,6 +1711,7 @@ ORDERS: dict[Order, list[str]] = {
     "importance": ["m6", "m3", "m0", "m5", "m4", "m2", "m1"],
     "use": ["m2", "m6", "m5", "m4", "m3", "m1", "m0"],
     "newest below": ["m1", "m6", "m5", "m4", "m3", "m2", "m0"],
+    "shuffled": ["m6", "m5", "m4", "m3", "m2", "m1", "m0"],
 }
 
 
@@ -1664,7 +1752,13 @@ def test_memories_written_between_two_pages_change_nothing_about_the_older_ones(
     assert [each.id for each in [*first, *rest]] == ["m3", "m2", "m1", "m0"]
 
 
-@pytest.mark.parametrize("cursor", ["nonsense", "W10=", "%", "é"])
+WRONG_PLACES = [
+    urlsafe_b64encode(text.encode()).decode()
+    for text in ("[{}]", "[null]", '["x"]', "[1e999]", f"[{9**30}]", "[" * 20_000)
+]
+
+
+@pytest.mark.parametrize("cursor", ["nonsense", "W10=", "%", "é", *WRONG_PLACES])
 def test_a_cursor_that_no_page_has_given_is_refused(cursor: str, store: Store) -> None:
     with pytest.raises(Invalid, match="unknown cursor"):
         shared(store).select(ANY, Page(cursor=cursor))
@@ -1693,6 +1787,90 @@ def test_the_journal_is_listed_newest_first_page_by_page(store: Store) -> None:
     rest = shared(store).journal(JournalFilter(), Page(limit=9, cursor=first.cursor))
     assert [entry.id for entry in [*first, *rest]] == ["m4", "m3", "m2", "m1", "m0"]
     assert (first.more, rest.more) == (True, False)
+
+
+def test_the_journal_lists_the_entries_of_one_transaction(store: Store) -> None:
+    keep(store, memory("a"), memory("b"), link("a", "b"))
+    keep(store, memory("c"))
+    (batch,) = {entry.batch for entry in history(store, "a")}
+    reader = shared(store)
+    together = reader.journal(JournalFilter(batch=batch, newest_first=False), EVERY)
+    assert [entry.id for entry in together] == ["a", "b", "a-b"]
+    assert [entry.id for entry in reader.journal(JournalFilter(batch=batch, id="b"), EVERY)] == ["b"]
+    assert reader.journal(JournalFilter(batch="ü"), EVERY) == []
+    assert store.reader(SHARED, "acme").journal(JournalFilter(batch=batch), EVERY) == []
+
+
+def test_changes_are_counted_by_day_kind_and_event(store: Store) -> None:
+    day = int(NOW // DAY_SECONDS)
+    keep(
+        store,
+        memory("a"),
+        memory("b"),
+        memory("said", kind="turn"),
+        memory("private", namespace="mine"),
+        namespace="mine",
+    )
+    tomorrow = NOW + DAY_SECONDS
+    keep(store, replace(one(store, "a"), content="other"), now=tomorrow)
+    keep(store, replace(one(store, "a"), superseded_by="b", superseded_at=tomorrow), now=tomorrow)
+    keep(store, replace(one(store, "b"), forgotten_at=tomorrow + 1), now=tomorrow + 1)
+    keep(store, replace(one(store, "a"), forgotten_at=tomorrow + 2), now=tomorrow + 2)
+    keep(store, replace(one(store, "b"), forgotten_at=None), now=tomorrow + 3)
+    assert shared(store).days(NOW) == [
+        DayCount(day, "note", "learnt", 2),
+        DayCount(day, "turn", "learnt", 1),
+        DayCount(day + 1, "note", "changed", 2),
+        DayCount(day + 1, "note", "forgotten", 1),
+        DayCount(day + 1, "note", "replaced", 1),
+        DayCount(day + 1, "note", "restored", 1),
+    ]
+    assert shared(store).days(tomorrow + 3) == [DayCount(day + 1, "note", "restored", 1)]
+    ahead = DAY_SECONDS - NOW % DAY_SECONDS
+    assert {each.day for each in shared(store).days(NOW, ahead)} == {day + 1, day + 2}
+    assert sum(each.count for each in store.reader("mine").days(0.0)) == 9
+    assert store.reader(SHARED, "acme").days(0.0) == []
+
+
+def test_a_purge_erases_forgotten_memories_with_all_that_belongs_to_them(store: Store) -> None:
+    keep(store, memory("root"), memory("gone", "zanzibar"), memory("leaf"), memory("kept", "zanzibar too"))
+    keep(store, below("root", "gone"), below("gone", "leaf"), link("kept", "gone", reason="zanzibar"))
+    place(store, {"gone": EAST, "kept": EAST})
+    with store.transaction(SHARED, CAUSE, NOW) as writer:
+        writer.put([], {"gone": "zanzibar whole"})
+        writer.put_suggestions([pair("s", "gone", "leaf")])
+        writer.put_records(
+            [FieldStamps(id="gone", stamps={}, seq=1), FieldStamps(id="kept", stamps={}, seq=1)]
+        )
+    keep(store, replace(one(store, "root"), context="zanzibar"))
+    keep(store, replace(one(store, "root"), context=""))
+    keep(store, replace(one(store, "gone"), content="zanzibar again", forgotten_at=NOW), now=NOW + 1)
+    purged = store.purge(["gone", "kept", "nowhere"], Cause(verb="purge", actor="me"), NOW + 2)
+    assert (purged.ids, purged.rows["memory"], purged.rows["link"]) == (("gone",), 1, 3)
+    reader = shared(store)
+    assert reader.get(["gone"], forgotten=True) == {}
+    assert reader.links(["gone", "leaf"], ended=True) == []
+    assert reader.suggestions(SuggestionFilter(ids=("s",))) == []
+    assert [each.id for each in reader.records(FieldStamps)] == ["kept"]
+    assert list(matching(reader, ["zanzibar"], 9, Filter(forgotten=True))) == ["kept"]
+    assert list(reader.near(EAST, MODEL, 9, Filter(forgotten=True))) == ["kept"]
+    assert (one(store, "leaf").depth, reader.children(["root"])) == (0, {"root": []})
+    entries = history(store, "gone")
+    assert [(entry.cause.verb, entry.before, entry.after) for entry in entries] == [
+        ("test", None, {}), ("test", {}, {}), ("purge", {}, None),
+    ]  # fmt: skip
+    every = reader.journal(JournalFilter(), EVERY)
+    assert "zanzibar" not in str([(each.before, each.after, each.cause) for each in every])
+    assert [finding for finding in store.check() if not finding.passed] == []
+    assert store.purge(["gone", "kept"], CAUSE, NOW).ids == ()
+
+
+def test_a_purge_touches_its_own_tenant_only(store: Store) -> None:
+    for tenant in TENANTS:
+        keep_for(store, tenant, memory("a", forgotten_at=NOW))
+    assert store.purge(["a"], CAUSE, NOW, "acme").ids == ("a",)
+    assert [len(store.reader(SHARED, tenant).get(["a"], forgotten=True)) for tenant in TENANTS] == [0, 1, 1]
+    assert store.purge(["a"], CAUSE, NOW, "nobody").ids == ()
 
 
 def test_a_follower_reads_every_change_once_in_the_order_of_commits(store: Store) -> None:

@@ -2,7 +2,9 @@
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 from threading import Event
 from typing import Any
 
@@ -12,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lore.store.index import INDEXES, Aliases, Rows, VectorIndex, open_index
+from lore.store.index import BUILTIN, INDEXES, Aliases, VectorIndex, open_index
 from lore.store.index.codes import CodeIndex, code_of
 from lore.vectors import Vector, Vectors
 
@@ -20,18 +22,24 @@ DIMENSION = 384
 
 
 @pytest.fixture(params=sorted(INDEXES))
-def index(request: pytest.FixtureRequest) -> VectorIndex:
-    return open_index(request.param, DIMENSION)
+def index(request: pytest.FixtureRequest, tmp_path: Path) -> VectorIndex:
+    """Each index as a store uses it: the built-in one in memory, the others in a folder."""
+    return open_index(request.param, DIMENSION, None if request.param == BUILTIN else tmp_path)
 
 
-CHANGES = {"code": None, "vector": 15}  # how much a writer does beside readers; other engines take long
-SHARED = {"code": 495, "vector": 480}  # of 500: a graph that many threads build is another one each time
-ORDERED = {"code": 3_000, "vector": 1_000}
-RECALLED = {"code": 20_000, "vector": 3_000}  # vectors: other engines take long to build their graphs
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """How much a test does: other engines take long. shared: of 500, because a graph that many threads build
+    is another one each time."""
+
+    changes: int | None = 15
+    shared: int = 480
+    ordered: int = 1_000
+    recalled: int = 3_000
 
 
-def rows_for(index: VectorIndex, vectors: Vectors) -> Rows:
-    return code_of(vectors) if index.feed == "code" else vectors.view(np.uint8)
+def sizes(index: VectorIndex) -> Sizes:
+    return Sizes(None, 495, 3_000, 20_000) if isinstance(index, CodeIndex) else Sizes()
 
 
 def some_vectors(count: int, seed: int = 1) -> Vectors:
@@ -51,7 +59,7 @@ def aliases(*values: int) -> Aliases:
 
 def test_what_was_put_is_found_best_first(index: VectorIndex) -> None:
     vectors = some_vectors(3)
-    index.put(aliases(30, 10, 20), rows_for(index, vectors))
+    index.put(aliases(30, 10, 20), vectors)
     for alias, vector in zip((30, 10, 20), vectors, strict=True):
         assert index.nearest(vector, 1).tolist() == [alias]
     between = vectors[0] + 0.5 * vectors[1]
@@ -60,33 +68,33 @@ def test_what_was_put_is_found_best_first(index: VectorIndex) -> None:
 
 def test_put_replaces_what_is_known_and_keeps_the_rest(index: VectorIndex) -> None:
     old, kept, new = some_vectors(3)
-    index.put(aliases(1, 2), rows_for(index, np.stack([old, kept])))
-    index.put(aliases(1), rows_for(index, new[np.newaxis]))
+    index.put(aliases(1, 2), np.stack([old, kept]))
+    index.put(aliases(1), new[np.newaxis])
     assert len(index) == 2
     assert index.nearest(new, 1).tolist() == [1]
     assert index.nearest(kept, 1).tolist() == [2]
 
 
 def test_the_order_of_arrival_makes_no_difference(index: VectorIndex) -> None:
-    size = ORDERED[index.feed]
+    size = sizes(index).ordered
     vectors = some_vectors(size)
     query = some_vectors(1, seed=9)[0]
-    index.put(np.arange(size), rows_for(index, vectors))
+    index.put(np.arange(size), vectors)
     wanted = index.nearest(query, 500).tolist()
     index.clear()
     for part in np.array_split(np.random.default_rng(3).permutation(size), 7):
-        index.put(part, rows_for(index, vectors[part]))
+        index.put(part, vectors[part])
     found = index.nearest(query, 500).tolist()
     assert found[:20] == wanted[:20]
-    assert len(set(found) & set(wanted)) >= SHARED[index.feed]  # not every index is exact so far out
-    index.put(np.arange(size), rows_for(index, vectors))
+    assert len(set(found) & set(wanted)) >= sizes(index).shared  # not every index is exact so far out
+    index.put(np.arange(size), vectors)
     assert len(index) == size
     assert len(index.nearest(query, size, among=np.arange(size))) == size
 
 
 def test_removed_aliases_are_not_proposed_and_unknown_ones_do_not_matter(index: VectorIndex) -> None:
     vectors = some_vectors(10)
-    index.put(np.arange(10), rows_for(index, vectors))
+    index.put(np.arange(10), vectors)
     index.remove(aliases(3, 7, 99))
     assert len(index) == 8
     assert set(index.nearest(vectors[3], 10).tolist()) == set(range(10)) - {3, 7}
@@ -95,17 +103,17 @@ def test_removed_aliases_are_not_proposed_and_unknown_ones_do_not_matter(index: 
 
 def test_clear_leaves_nothing_and_the_index_can_be_filled_again(index: VectorIndex) -> None:
     vectors = some_vectors(5)
-    index.put(np.arange(5), rows_for(index, vectors))
+    index.put(np.arange(5), vectors)
     index.clear()
     assert len(index) == 0
     assert index.nearest(vectors[0], 5).tolist() == []
-    index.put(aliases(8), rows_for(index, vectors[:1]))
+    index.put(aliases(8), vectors[:1])
     assert index.nearest(vectors[0], 5).tolist() == [8]
 
 
 def test_an_empty_index_answers_and_takes_empty_changes(index: VectorIndex) -> None:
     [query] = some_vectors(1)
-    index.put(aliases(), rows_for(index, some_vectors(0)))
+    index.put(aliases(), some_vectors(0))
     index.remove(aliases(1))
     assert len(index) == 0
     assert index.nearest(query, 10).tolist() == []
@@ -114,7 +122,7 @@ def test_an_empty_index_answers_and_takes_empty_changes(index: VectorIndex) -> N
 
 def test_a_limit_beyond_the_size_returns_everything_and_zero_nothing(index: VectorIndex) -> None:
     vectors = some_vectors(20)
-    index.put(np.arange(20), rows_for(index, vectors))
+    index.put(np.arange(20), vectors)
     assert sorted(index.nearest(vectors[0], 1000).tolist()) == list(range(20))
     assert index.nearest(vectors[0], 0).tolist() == []
 
@@ -131,7 +139,7 @@ def test_among_never_loses_a_row(
 ) -> None:
     index = open_index(backend, DIMENSION)
     known = sorted(stored)
-    index.put(aliases(*known), rows_for(index, some_vectors(len(known))))
+    index.put(aliases(*known), some_vectors(len(known)))
     among = asked + [known[pick % len(known)] for pick in picks if known]
     wanted = set(among) & stored
     found = index.nearest(some_vectors(1, seed=2)[0], len(wanted) + spare, aliases(*among)).tolist()
@@ -152,7 +160,7 @@ def test_after_any_history_every_alias_is_found_by_its_latest_vector(
     index, latest = open_index(backend, DIMENSION), dict[int, Vector]()
     for stays, some, version in history:
         if stays:
-            index.put(aliases(*some), rows_for(index, vectors[some, version]))
+            index.put(aliases(*some), vectors[some, version])
             latest |= {alias: vectors[alias, version] for alias in some}
         else:
             index.remove(aliases(*some))
@@ -165,7 +173,7 @@ def test_after_any_history_every_alias_is_found_by_its_latest_vector(
 
 def test_among_ranks_only_those_it_names(index: VectorIndex) -> None:
     vectors = some_vectors(2000)
-    index.put(np.arange(2000), rows_for(index, vectors))
+    index.put(np.arange(2000), vectors)
     assert index.nearest(vectors[5], 1, among=aliases(1999, 6, 5, 700)).tolist() == [5]
     assert index.nearest(vectors[5], 1, among=aliases(1999, 6, 700))[0] in (1999, 6, 700)
 
@@ -173,8 +181,8 @@ def test_among_ranks_only_those_it_names(index: VectorIndex) -> None:
 def recall(index: VectorIndex, limit: int, shift: float = 0.0) -> float:
     """How many of the exact ten nearest are among `limit` candidates, all vectors moved by one `shift`."""
     mean = shift / DIMENSION**0.5
-    vectors, queries = unit(some_vectors(RECALLED[index.feed]) + mean), unit(some_vectors(50, seed=2) + mean)
-    index.put(np.arange(len(vectors)), rows_for(index, vectors))
+    vectors, queries = unit(some_vectors(sizes(index).recalled) + mean), unit(some_vectors(50, seed=2) + mean)
+    index.put(np.arange(len(vectors)), vectors)
     found = 0
     for query in queries:
         exact = np.argsort(-(vectors @ query))[:10]
@@ -192,14 +200,14 @@ def changes(index: VectorIndex, vectors: Vectors) -> Iterator[None]:
     """Even aliases come, in an order that grows, fills gaps and replaces, and some go again."""
     for step in range(400):
         some = 2 * np.unique(np.random.default_rng(step).integers(0, 2000, 20))
-        index.put(some, rows_for(index, vectors[some // 2]))
+        index.put(some, vectors[some // 2])
         index.remove(some[:5])
         yield
 
 
 def test_readers_beside_a_writer_see_only_aliases_that_were_put(index: VectorIndex) -> None:
     vectors = some_vectors(2000)
-    index.put(aliases(*range(0, 200, 2)), rows_for(index, vectors[:100]))
+    index.put(aliases(*range(0, 200, 2)), vectors[:100])
     done = Event()
 
     def read() -> int:
@@ -215,7 +223,7 @@ def test_readers_beside_a_writer_see_only_aliases_that_were_put(index: VectorInd
     with ThreadPoolExecutor(3) as pool:
         readers = [pool.submit(read) for _ in range(3)]
         try:
-            for _ in islice(changes(index, vectors), CHANGES[index.feed]):
+            for _ in islice(changes(index, vectors), sizes(index).changes):
                 pass
         finally:
             done.set()
@@ -230,4 +238,4 @@ def test_signs_about_the_centre_let_the_near_ones_through(shift: float) -> None:
 def test_a_code_is_one_signed_byte_for_each_number() -> None:
     usual = 4**-0.5
     numbers = np.array([[0, usual, -usual, 20 * usual]], np.float32)
-    assert code_of(numbers).view(np.int8).tolist() == [[0, 16, -16, 127]]
+    assert code_of(numbers).tolist() == [[0, 16, -16, 127]]

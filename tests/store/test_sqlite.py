@@ -21,6 +21,7 @@ from lore.store.sqlite import opening
 from lore.store.sqlite.connections import Connections, require_sqlite
 from lore.store.sqlite.opening import MIGRATIONS
 from lore.store.sqlite.store import SqliteStore
+from lore.store.sqlite.text_index import SCORED_AT_MOST
 from lore.store.values import EVERY, JournalFilter, Use
 from lore.vectors import Vector
 
@@ -374,7 +375,7 @@ DERIVED_DAMAGE = {
     "words": "INSERT INTO words (words, rowid, title, summary, content, context)"
     " SELECT 'delete', alias, title, summary, content, context FROM memory WHERE id = 'a'",
     "grams": "INSERT INTO grams (rowid, content) SELECT alias, '数据 据' FROM memory WHERE id = 'a'",
-    "vectors": "UPDATE embedding SET code = zeroblob(length(code)) WHERE code IS NOT NULL",
+    "vectors": "UPDATE short_vector SET data = zeroblob(length(data))",
     "trees": "UPDATE memory SET depth = 9 WHERE id = 'b'",
     "use": "DELETE FROM usage",
 }
@@ -634,3 +635,25 @@ def test_nothing_acknowledged_is_lost_when_the_writer_is_killed(path: Path) -> N
     assert len(acknowledged) >= 46
     assert failed_checks(store) == set()
     store.close()
+
+
+# --- large stores
+
+
+def test_a_word_in_more_memories_than_are_scored_finds_the_newest_and_a_rare_word_any(
+    store: SqliteStore,
+) -> None:
+    many = SCORED_AT_MOST + 100
+    texts = ["walrus narwhal", *["walrus of many words"] * (many - 2), "walrus"]
+    with store.transaction(SHARED, Cause(verb="test"), NOW) as writer:
+        writer.put(
+            Memory(id=f"m{at}", content=text, created_at=NOW, updated_at=NOW) for at, text in enumerate(texts)
+        )
+    reader = store.reader(SHARED)
+    found = list(reader.matching(["walrus"], 10, Filter()).strengths)
+    assert found[0] == f"m{many - 1}"
+    assert len(found) == 10
+    assert "m0" not in found
+    assert next(iter(reader.matching(["walrus", "narwhal"], 10, Filter()).strengths)) == "m0"
+    session = Filter(ids=("m0",))
+    assert set(reader.matching(["walrus"], 10, session).strengths) == {"m0"}, "a filter loses no hits"

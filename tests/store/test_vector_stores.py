@@ -47,5 +47,7 @@ def test_another_processs_memories_are_seen_by_every_index(vector_store: str, tm
 
 
 def test_an_unknown_index_is_named_with_the_known_ones() -> None:
-    with pytest.raises(Invalid, match="unknown vector store 'faiss'; known: builtin, chroma, lancedb"):
+    with pytest.raises(
+        Invalid, match="unknown vector store 'faiss'; known: builtin, chroma, lancedb, sqlite-vec"
+    ):
         open_index("faiss", 3)

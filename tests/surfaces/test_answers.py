@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from lore import Draft, Lore, Tie
+from lore import Draft, Invalid, Lore, Tie
 from lore.clock import Clock
 from lore.config import Config
 from lore.connecting import wire
@@ -333,3 +333,12 @@ def test_several_surfaces_have_one_short_text_that_names_every_tool() -> None:
     assert all(word in text for word in ("replaced_by", "updated_by", "outdated", "detail=preview"))
     assert "detail" not in instructions_of(surfaces_named("scored,typed"))
     assert instructions_of(surfaces[:1]) == surfaces[0].instructions
+
+
+def test_thousands_of_wrong_values_are_refused_in_few_words(lore: Lore) -> None:
+    read = SURFACES["tree"].tools["read"]
+    with pytest.raises(Invalid, match=r"argument 'ids\.0': .*; and 49,980 more$") as refusal:
+        read(lore, {"ids": [1] * 50_000})
+    assert len(str(refusal.value)) < 2_000
+    with pytest.raises(Invalid, match=r"more than 100,000 values; send them in several calls$"):
+        read(lore, {"ids": [1] * 100_000})

@@ -8,9 +8,10 @@ import pytest
 
 from lore import Draft, Filter, Lore, LoreError, Tie
 from lore.clock import Clock
-from lore.config import Config, ConsolidationSettings
+from lore.config import Config
 from lore.connecting import wire
 from lore.ranking.policy import REFERENCE
+from lore.settings import ConsolidationSettings
 from lore.surfaces import SURFACES, Reply
 from tests.engine.test_suggest import swept_by
 from tests.surfaces.checked import checked_call

@@ -6,7 +6,8 @@ import json
 import logging
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from importlib import import_module
@@ -21,18 +22,23 @@ from lore import lazy
 from lore.config import Config, load
 from lore.connecting import tailored
 from lore.doors import protocol
+from lore.doors.daemon_status import ACTIVITIES, State
+from lore.doors.figures import Figures
 from lore.doors.hooks import Hooks, read_input
 from lore.doors.protocol import END, LONGEST_MESSAGE
 from lore.doors.rpc import BEGUN, answer
 from lore.doors.streams import GONE, cancel_when, lines
+from lore.doors.workers import Workers
 from lore.engine import Lore
 from lore.errors import Invalid, LoreError, Unavailable
+from lore.text import without_password
 from lore.transcripts.untrusted_files import LONGEST_PATH
 from lore.version import VERSION
 
 if TYPE_CHECKING:
-    from lore.doors.mcp import Workers
+    from lore.doors.offer import Offer
     from lore.doors.subscriptions import Audience
+    from lore.surfaces.surface import Surface
 
 HANDSHAKE_SECONDS = 10.0
 """Longest time for a client to send its handshake."""
@@ -42,7 +48,7 @@ RESERVED_FILES = 64
 """Descriptors that no client gets: the store, the log and the transcripts need them."""
 SHOWN = ".shown"
 """Suffix of the database's name for the list of memories that conversations were shown."""
-SHARED_SETTINGS = ("embedding_model", "vector_store")
+SHARED_SETTINGS = ("embedding_model", "vector_store", "database_url")
 """Settings that all clients of a daemon share; all others are each client's own."""
 
 logger = logging.getLogger(__name__)
@@ -84,22 +90,26 @@ class Clients:
         describe: Callable[[], Mapping[str, Any]],
         token: str = "",
     ) -> None:
-        """describe: the status of the daemon. token: clients of a port must send it."""
+        """describe: the status of the daemon. token: clients of a port must send it.
+
+        `link` makes a link to the explorer, given the port to open; a daemon sets it.
+        """
         self.hooks = Hooks(Path(f"{config.database}{SHOWN}"))
         self._lore = lore
         self._config = config
         self._stopping = stopping
         self._describe = describe
         self._token = token
+        self.workers = Workers()
+        self.doing: Callable[[State], AbstractContextManager[object]] = nullcontext
+        """Entered while a client does the work that this state names."""
+        self.figures = Figures()
+        self.link: Callable[[int], Awaitable[str]] = _no_link
         self._present: set[Client] = set()
         self._used_at = time.monotonic()
 
     @cached_property
-    def _workers(self) -> "Workers":
-        return lazy.mcp.Workers()
-
-    @cached_property
-    def _audience(self) -> "Audience":
+    def audience(self) -> "Audience":
         return lazy.subscriptions.Audience()
 
     @property
@@ -156,18 +166,28 @@ class Clients:
         elif request == "status":
             state = await anyio.to_thread.run_sync(self._describe)
             await stream.send(protocol.encode("welcome", _self() | {"status": json.dumps(state)}))
+        elif request == "explorer":
+            port = fields.get("port", "")
+            link = await self.link(int(port) if port.isdecimal() else 0)
+            await stream.send(protocol.encode("welcome", _self() | {"link": link}))
         elif request == "hook":
             await self._serve_hook(stream, fields)
-        elif request in ("mcp", "verbs"):
+        elif serve := self._conversations.get(request):
             self._refuse_too_many()
             client = Client(request, fields, self._settings(fields), time.time())
             self._present.add(client)
             try:
-                await (self._serve_mcp if request == "mcp" else self._serve_verbs)(client, stream, rest)
+                await serve(client, stream, rest)
             finally:
                 self._present.discard(client)
         else:
-            raise Invalid(f"unknown request {request!r}; known: mcp, verbs, hook, ping, status, stop")
+            requests = ", ".join((*self._conversations, "hook", "explorer", "ping", "status", "stop"))
+            raise Invalid(f"unknown request {request!r}; known: {requests}")
+
+    @property
+    def _conversations(self) -> Mapping[str, Callable[[Client, ByteStream, bytes], Awaitable[None]]]:
+        """The requests whose clients stay connected."""
+        return {"mcp": self._serve_mcp, "verbs": self._serve_verbs, "activity": self._serve_activity}
 
     def _refuse_too_many(self) -> None:
         """Each client is an open file, and the system limits their number."""
@@ -184,9 +204,10 @@ class Clients:
         config = load(fields, data_dir=ours.data_dir, db_path=ours.db_path)
         for name in SHARED_SETTINGS:
             if getattr(config, name) != getattr(ours, name):
+                runs, wants = (without_password(getattr(one, name)) for one in (ours, config))
                 raise Unavailable(
-                    f"the daemon runs with {name} {getattr(ours, name)!r}, this client wants"
-                    f" {getattr(config, name)!r}; write it into config.toml and run `lore daemon restart`"
+                    f"the daemon runs with {name} {runs!r}, this client wants {wants!r};"
+                    " write it into config.toml and run `lore daemon restart`"
                 )
         return config
 
@@ -197,12 +218,35 @@ class Clients:
         lore = await self._lore_of(client)
         self._lore.background.sweep_also(client.config.namespace, client.config)
         await anyio.to_thread.run_sync(lazy.mcp.take_over, lore, client.config, surfaces)
-        seconds = client.config.request_seconds
-        with lazy.mcp.Offer(lore, surfaces, self._workers, self._audience, seconds) as offer:
+        async with self._offer(client, lore, surfaces) as offer:
             repeatable = {"repeatable": ",".join(offer.repeatable)}
             await self._welcome(client, stream, repeatable)
             relayed = lazy.mcp_stream.RelayedMcpStream(stream, rest, partial(self._received, client))
             await relayed.run(offer.server, self._stopping)
+
+    @asynccontextmanager
+    async def _offer(
+        self, client: Client, lore: Lore, surfaces: Sequence["Surface"]
+    ) -> AsyncIterator["Offer"]:
+        """The tools of a client: run by this machine, or by a server if the client's settings name one."""
+        config = client.config
+        async with AsyncExitStack() as stack:
+            make: Callable[..., Offer] = lazy.offer.Offer
+            if config.remote_url:
+                remote = await anyio.to_thread.run_sync(lambda: lazy.remote)
+                token = client.fields.get(config.remote_token_env, "")
+                server = await stack.enter_async_context(remote.remote_of(config, lore, token))
+                make = partial(remote.RemoteOffer, server)
+            principal = lazy.principal.Principal(
+                lore=lore,
+                workers=self.workers,
+                request_seconds=config.request_seconds,
+                called=self._called,
+            )
+            yield stack.enter_context(make(surfaces, lazy.offer.to_one_client(principal), self.audience))
+
+    def _called(self, tool: str, seconds: float, failed: bool) -> None:
+        self.figures.called("tool", tool, seconds, failed=failed)
 
     async def _serve_verbs(self, client: Client, stream: ByteStream, rest: bytes) -> None:
         """Calls of verbs, one after the other, for a person who waits for the best answer."""
@@ -217,6 +261,19 @@ class Clients:
                     await stream.send(BEGUN)
                     await stream.send(await anyio.to_thread.run_sync(answer, lore, line))
             until.cancel_scope.cancel()
+
+    async def _serve_activity(self, client: Client, stream: ByteStream, rest: bytes) -> None:
+        """Show the work of a command on the store in the status, until the command hangs up."""
+        state = next((one for one in ACTIVITIES if one == client.fields.get("state")), None)
+        if state is None:
+            raise Invalid(f"unknown state {client.fields.get('state')!r}; known: {', '.join(ACTIVITIES)}")
+        with self.doing(state):
+            await self._welcome(client, stream, {})
+            async with anyio.create_task_group() as until:
+                until.start_soon(cancel_when, self._stopping, until.cancel_scope)
+                async for _ in lines(stream, rest):
+                    self._count(client)
+                until.cancel_scope.cancel()
 
     async def _serve_hook(self, stream: ByteStream, fields: dict[str, str]) -> None:
         """One event of a conversation; the reply has the output for the client."""
@@ -238,6 +295,7 @@ class Clients:
             tailored(self._lore, client.config, patient=patient),
             conversation=client.fields.get("session", ""),
             connected_at=client.since if client.request == "mcp" else None,
+            searched=self.figures.searched,
         )
         return await anyio.to_thread.run_sync(lore.in_folder, client.fields.get("folder", ""))
 
@@ -248,6 +306,10 @@ class Clients:
     def _count(self, client: Client) -> None:
         client.messages += 1
         self.used()
+
+
+async def _no_link(port: int) -> str:
+    raise Unavailable("this process serves one client, and no pages")
 
 
 def _pid(text: str) -> int:

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from lore import actions, health, injection, model
+from lore import actions, health, injection, inspection, model
 from lore.errors import Invalid
 
 TAG = ""
@@ -24,7 +24,8 @@ LARGEST = 1 << 63
 
 NOUNS: dict[str, type] = {
     name: noun
-    for name, noun in (vars(model) | vars(health) | vars(actions) | vars(injection)).items()
+    for room in (model, health, actions, injection, inspection)
+    for name, noun in vars(room).items()
     if isinstance(noun, type) and is_dataclass(noun)
 }
 CONSTRUCTORS: dict[str, tuple[type, Callable[[Any], object]]] = {

@@ -3,48 +3,48 @@
 import logging
 import os
 import secrets
-import signal
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import anyio.to_thread
 from anyio.abc import SocketStream, TaskGroup
 
+from lore import lazy
 from lore.config import IGNORE_LIST, Config
 from lore.connecting import wire
 from lore.doors.clients import Clients, raise_open_files_limit
-from lore.doors.daemon_status import MODE, StatusFile
+from lore.doors.daemon_http import DaemonHttp
+from lore.doors.daemon_status import StatusFile
 from lore.doors.endpoint import LOOPBACK, Endpoint
 from lore.doors.residence import Listener, Residence, accept_clients, residing
 from lore.doors.streams import FINISH_SECONDS
 from lore.doors.transcript_watcher import Transcripts, TranscriptWatcher
+from lore.doors.upkeep import SPARED, Consolidation, stop_on_signal, supervised
 from lore.engine import Lore
 from lore.engine.consolidation_run import language_models
-from lore.engine.schedule import Schedule
 from lore.environment import of_clients
-from lore.supervision import Service, async_failure_of, failure_of
+from lore.supervision import Service, failure_of
 from lore.transcripts.sources import VARIABLES, selected
 from lore.transcripts.turns import Source
 from lore.version import VERSION
+
+if TYPE_CHECKING:
+    from lore.doors.remote_mode import RemoteMode
 
 PREDECESSOR_SECONDS = 20.0
 """Longest time to wait for the previous daemon to end."""
 LAST_SECONDS = FINISH_SECONDS + 2
 """Seconds after a stop until connections that have not ended are cut."""
 TICK_SECONDS = 1.0
-SCHEDULE_TICK_SECONDS = 2.0
-"""Shortest time between two looks at the schedule of consolidations."""
-SPARED = 50
-"""Wait this multiple of the last look's duration, so that looking takes less than 2 % of a core."""
 SHOWN_FILES = 20
 """Files with troubles that the status names."""
 LONGEST_TROUBLE = 300
 """Characters of a path or a reason in the status."""
-SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGINT", "SIGHUP") if hasattr(signal, name))
 
 logger = logging.getLogger(__name__)
 
@@ -52,10 +52,13 @@ logger = logging.getLogger(__name__)
 def run(config: Config, endpoint: Endpoint, *, on_demand: bool = False) -> None:
     """Be the daemon of this endpoint until it is stopped; Unavailable if there is one already.
 
-    on_demand: a client started it and would start the next one, so it exits when nobody uses it.
+    on_demand: a client started it and would start the next one, so it exits when nobody uses it. With HTTP it
+    stays: callers over HTTP start none.
     """
     with residing(endpoint, config.database, PREDECESSOR_SECONDS) as residence:
         raise_open_files_limit()
+        if config.remote_url:  # the server consolidates
+            config = replace(config, consolidation_interval=0.0)
         lore = wire(config, patient=False)
         try:
             lore.background.start()
@@ -89,7 +92,11 @@ class Daemon:
         self._residence = residence
         self._endpoint = residence.endpoint
         self._on_demand = on_demand
-        self._status = StatusFile(residence.endpoint.status)
+        self._mode = "remote" if config.remote_url else "local"
+        self._status = StatusFile(residence.endpoint.status, self._mode)
+        self._remote: RemoteMode | None = None
+        if config.remote_url:
+            self._remote = lazy.remote_mode.RemoteMode(lore, config, partial(self._status.doing, "syncing"))
         self._started_at = time.time()
         transcripts = Transcripts(
             sources=selected(config.ingest_sources),
@@ -98,10 +105,10 @@ class Daemon:
             ignore_list=config.data_dir / IGNORE_LIST,
         )
         self._watcher = TranscriptWatcher(lore, transcripts)
-        self._schedule = Schedule(lore)
         self._ingestion = Service("reading transcripts")
         self._one_reader = anyio.Lock()
-        self._consolidation = Service("consolidation")
+        self._consolidation = Consolidation(lore, partial(self._status.doing, "consolidating"))
+        self._schedule = self._consolidation.schedule
         self._reading = not config.ingest_paused
         """Whether transcripts are being read, or have not been read yet."""
 
@@ -109,20 +116,28 @@ class Daemon:
         stopping = anyio.Event()
         token = "" if self._endpoint.unix else secrets.token_urlsafe()
         self._clients = Clients(self._lore, self._config, stopping, self.describe, token)
+        self._clients.doing = self._status.doing
+        self._http = DaemonHttp(self._lore, self._config, self._clients, stopping)
+        self._clients.link = self._http.link
         async with anyio.create_task_group() as chores:
-            chores.start_soon(_stop_on_signal, stopping)
-            chores.start_soon(self._supervised, Service("resting"), partial(self._rest, stopping))
-            chores.start_soon(self._supervised, self._ingestion, self._ingest)
-            chores.start_soon(self._supervised, Service("reading named transcripts"), self._ingest_named)
-            chores.start_soon(self._supervised, self._consolidation, self._consolidate)
+            chores.start_soon(stop_on_signal, stopping)
+            chores.start_soon(supervised, Service("resting"), partial(self._rest, stopping))
+            chores.start_soon(supervised, self._ingestion, self._ingest)
+            chores.start_soon(supervised, Service("reading named transcripts"), self._ingest_named)
+            chores.start_soon(self._consolidation.run)
+            if self._remote:
+                chores.start_soon(self._remote.run)
             self._status.write()
-            chores.start_soon(self._supervised, Service("the status file"), self._update_status)
+            chores.start_soon(supervised, Service("the status file"), self._update_status)
             async with anyio.create_task_group() as connections:
+                connections.start_soon(self._http.run)
                 await self._accept(connections, token, stopping)
                 logger.info("stopping: what has begun is finished")
                 self._schedule.end()
                 connections.cancel_scope.deadline = anyio.current_time() + LAST_SECONDS
             self._watcher.end()
+            if self._remote:
+                await self._remote.end()
             chores.cancel_scope.cancel()
 
     async def _accept(self, connections: TaskGroup, token: str, stopping: anyio.Event) -> None:
@@ -153,23 +168,20 @@ class Daemon:
             with anyio.move_on_after(TICK_SECONDS):
                 await stopping.wait()
 
-    async def _supervised(self, service: Service, work: Callable[[], Awaitable[None]]) -> None:
-        """Begin the work again whenever it fails, after a pause; no failure ends the daemon."""
-        while (error := await async_failure_of(work)) is not None:
-            self._reading &= service is not self._ingestion
-            await anyio.sleep(service.failed(error))
-
     async def _ingest(self) -> None:
         """Read new lines of transcripts whenever agents write them."""
         if self._config.ingest_paused:
             return
-        async for _ in self._watcher.changes(self._config.ingest_poll_seconds):
-            self._reading = True
-            async with self._one_reader:
-                if changed := await anyio.to_thread.run_sync(self._watcher.changed):
-                    await self._read(changed)
+        try:
+            async for _ in self._watcher.changes(self._config.ingest_poll_seconds):
+                self._reading = True
+                async with self._one_reader:
+                    if changed := await anyio.to_thread.run_sync(self._watcher.changed):
+                        await self._read(changed)
+                self._reading = False
+                self._ingestion.works()
+        finally:
             self._reading = False
-            self._ingestion.works()
 
     async def _ingest_named(self) -> None:
         """Read the transcripts that hooks name, at once."""
@@ -186,17 +198,6 @@ class Daemon:
             self._clients.used()
             logger.info("read %d new turns, %d new sessions", done.turns, done.sessions)
 
-    async def _consolidate(self) -> None:
-        """Run what the schedule says is due."""
-        while self._schedule.enabled:
-            began = anyio.current_time()
-            if await anyio.to_thread.run_sync(self._schedule.due):
-                with self._status.doing("consolidating"):
-                    await anyio.to_thread.run_sync(self._schedule.run)
-                began = anyio.current_time()
-            self._consolidation.works()
-            await anyio.sleep(max(SCHEDULE_TICK_SECONDS, SPARED * (anyio.current_time() - began)))
-
     async def _update_status(self) -> None:
         while True:
             self._status.update(self._lore.background.embedding, self._troubles())
@@ -204,10 +205,11 @@ class Daemon:
 
     def _troubles(self) -> dict[str, str]:
         """Services that fail and files that are passed over, with the reasons."""
-        services = (self._ingestion, self._lore.background.service)
+        remote = [self._remote.service] if self._remote else []
+        services = (self._ingestion, self._lore.background.service, self._http.service, *remote)
         failing = {service.name: service.trouble for service in services if service.trouble}
-        if trouble := self._consolidation.trouble or self._schedule.trouble:
-            failing[self._consolidation.name] = trouble
+        if trouble := self._consolidation.trouble:
+            failing[self._consolidation.service.name] = trouble
         files = sorted((dict(self._watcher.unseen) | dict(self._watcher.failed)).items())
         more = (
             {"more files": f"{len(files) - SHOWN_FILES:,}; the log has them"}
@@ -225,7 +227,7 @@ class Daemon:
             if self._clients.idle_seconds < limit:
                 continue
             began = anyio.current_time()
-            if self._on_demand and not self._clients.listening:
+            if self._on_demand and not self._http.wanted and not self._clients.listening:
                 finished = await anyio.to_thread.run_sync(self._finished)
                 if finished and not self._reading and self._clients.idle_seconds >= limit:
                     logger.info("nobody has used the daemon for %g minutes", self._config.idle_minutes)
@@ -246,7 +248,7 @@ class Daemon:
         return {
             "running": True,
             "state": self._status.state,
-            "mode": MODE,
+            "mode": self._mode,
             "pid": os.getpid(),
             "version": VERSION,
             "started_at": self._started_at,
@@ -258,7 +260,7 @@ class Daemon:
             "last_consolidation_at": status.last_run["began_at"] if status.last_run else None,
             "store": status.location,
             "socket": self._address,
-            "http": None,
+            "http": self._http.address,
             "model": self._lore.embeddings.state,
             "language_model": language_models(self._lore),
             "troubles": self._troubles(),
@@ -272,9 +274,3 @@ class Daemon:
             if self._endpoint.unix
             else f"{LOOPBACK}:{self._endpoint.port_and_token()[0]}"
         )
-
-
-async def _stop_on_signal(stopping: anyio.Event) -> None:
-    with anyio.open_signal_receiver(*SIGNALS) as signals:
-        async for _ in signals:
-            stopping.set()

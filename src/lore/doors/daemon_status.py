@@ -15,7 +15,8 @@ from lore.health import Embedding
 from lore.version import VERSION
 
 State = Literal["idle", "ingesting", "embedding", "consolidating", "syncing"]
-MODE = "local"
+ACTIVITIES: tuple[State, ...] = ("ingesting", "consolidating", "syncing")
+"""States that a command may announce to the daemon while it works on the store itself."""
 NOTICEABLE = 32
 """Memories of a backlog that make `embedding` the state of a daemon; fewer are embedded within seconds."""
 
@@ -31,6 +32,8 @@ KEYS = (
     *("staged_turns", "last_consolidation_at", "store", "socket", "http", "model"),
     *("language_model", "troubles", "clients"),
 )
+HTTP_SERVICE = "serving HTTP"
+"""The name under which `troubles` says why HTTP is not served."""
 NOT_RUNNING: dict[str, Any] = {"running": False, **dict.fromkeys(KEYS)}
 
 
@@ -41,8 +44,9 @@ class StatusFile:
     something does not work it also has `troubles`: name and reason.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, mode: str = "local") -> None:
         self._path = path
+        self._mode = mode
         self._doing: list[State] = []
         self.embedding: dict[str, float | None] | None = None
         self._troubles: dict[str, str] = {}
@@ -75,7 +79,8 @@ class StatusFile:
 
     def write(self) -> None:
         """Replace the file. A disk that is full keeps nobody from working."""
-        document = {"state": self.state, "pid": os.getpid(), "updated_at": int(time.time()), "mode": MODE}
+        document: dict[str, Any] = {"state": self.state, "pid": os.getpid(), "updated_at": int(time.time())}
+        document["mode"] = self._mode
         more = {"embedding": self.embedding, "troubles": self._troubles}
         with suppress(OSError):
             write_whole(

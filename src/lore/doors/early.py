@@ -39,7 +39,10 @@ class Early:
             self._instructions = "\n".join([recorded["together"], *(one["line"] for one in surfaces)])
         self._tools = {era: [tool for one in surfaces for tool in one["tools"][era]] for era in ERAS}
         self._resources = [resource for one in surfaces for resource in one["resources"]]
-        self._bodies = recorded["answers"]["with resources" if self._resources else "without resources"]
+        prompts = {prompt["name"]: prompt for one in surfaces for prompt in one["prompts"]}
+        self._prompts = list(prompts.values())
+        drop_in = all(one["drop_in"] for one in surfaces)
+        self._bodies = recorded["answers"]["drop-in" if drop_in else "own"]
 
     def answer(self, message: dict[str, Any], initialized: bool) -> bytes | None:
         """The line that answers a request; None if only the daemon can answer it.
@@ -74,6 +77,7 @@ class Early:
         parts = {
             "instructions": instructions or self._instructions,
             "protocolVersion": version if version in versions else versions[-1],
+            "prompts": self._prompts,
             "resources": self._resources,
             "tools": self._tools[era],
         }

@@ -19,6 +19,8 @@ STOPPED = "T"
 """The state of a process that a signal has stopped, as `ps` and /proc name it."""
 RESTART = "`lore daemon restart` puts another in its place"
 LOOPBACK = "127.0.0.1"
+HTTP_PORT = 8080
+"""The usual port of a daemon that serves HTTP."""
 LARGEST_PORT = 65_535
 
 Connection = _socket.socket

@@ -5,7 +5,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from lore.config import Config
+from lore.config import SCHEMES, Config
 from lore.health import Status
 
 GUIDE = """\
@@ -16,6 +16,9 @@ Lore {version} is ready.
   Connect your agents
     {setup}
     docs/clients.md says what that does, and how to do it by hand.
+
+  Look at it in a browser
+    {pages}
 
   Try it in a terminal
     {lore} search "what is worth remembering"
@@ -39,6 +42,10 @@ INSTALL = """
   Put `lore` and `lore-mcp` on your path, from this folder
     {command}
 """
+PAGES = """\
+{link}
+    That works once, within two minutes; another comes from
+    {command}"""
 INSTALLERS = {"uv": "uv tool install .", "pipx": "pipx install ."}
 """Program -> its command that installs Lore for one user; the first installed program is proposed."""
 
@@ -48,20 +55,23 @@ def guide(status: Status) -> str:
     return _guide(status, status.location, OWN, _place(status.location))
 
 
-def sample_guide(status: Status, own: str, flags: list[str]) -> str:
-    """The next steps where the sample is served. own: the user's own store. flags: name the sample's."""
-    return _guide(status, own, SAMPLE, flags)
+def sample_guide(status: Status, own: str, flags: list[str], link: str = "") -> str:
+    """The next steps where the sample is served. own: the user's own store. flags: name the sample's. link:
+    to the explorer of this process."""
+    return _guide(status, own, SAMPLE, flags, link)
 
 
-def _guide(status: Status, own: str, data: str, flags: list[str]) -> str:
+def _guide(status: Status, own: str, data: str, flags: list[str], link: str = "") -> str:
     """flags: of the commands to try in a terminal. Clients always get the user's own store."""
     lore = own_command("lore", "lore.doors.cli")
     typed = ["lore", *lore[1:]] if shutil.which("lore") == lore[0] else lore
+    command = shlex.join([*typed, *flags, "explorer"])
     return GUIDE.format(
         version=status.version,
         data=data.format(location=status.location, memories=status.counts.memories, own=own),
         install="" if shutil.which("lore") else INSTALL.format(command=_installer()),
         setup=shlex.join([*typed, *_place(own), "setup"]),
+        pages=PAGES.format(link=link, command=command) if link else command,
         lore=shlex.join([*typed, *flags]),
     )
 
@@ -87,4 +97,6 @@ def own_command(name: str, module: str) -> list[str]:
 
 def _place(location: str) -> list[str]:
     """The flags that name a store outside the default location."""
-    return [] if Path(location) == Config().database.expanduser() else ["--db", location]
+    if location.startswith(SCHEMES) or Path(location) == Config().database.expanduser():
+        return []  # an address is in the settings
+    return ["--db", location]

@@ -14,18 +14,19 @@ from typing_extensions import override
 
 LARGEST_BYTES = 1_000_000
 FILES = 3
-TALKATIVE = ("mcp",)
+TALKATIVE = ("mcp", "uvicorn", "httpx2")
 """Loggers that would report every request."""
 STANDARD_STREAMS = (1, 2)
 """Descriptors to which libraries and tracebacks write."""
 
 
 class Logbook(RotatingFileHandler):
-    """The log files, for their owner only. everything: with all that is written to stdout and stderr."""
+    """The log files, for their owner only. everything: with all that is written to stdout and stderr. delay:
+    begin with the first event."""
 
-    def __init__(self, path: str, *, everything: bool) -> None:
+    def __init__(self, path: str, *, everything: bool, delay: bool = False) -> None:
         self._everything = everything
-        super().__init__(path, maxBytes=LARGEST_BYTES, backupCount=FILES - 1, encoding="utf-8")
+        super().__init__(path, maxBytes=LARGEST_BYTES, backupCount=FILES - 1, encoding="utf-8", delay=delay)
         self.setFormatter(Dated())
 
     @override
@@ -66,13 +67,22 @@ class Timed(logging.Formatter):
 def keep_log(path: str, *, quietly: bool) -> None:
     """Log into this file from now on. quietly: with stdout and stderr; otherwise log to stderr as well."""
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    _log_to(Logbook(path, everything=quietly))
+    if not quietly:
+        show_log()
+
+
+def show_log() -> None:
+    """Log to stderr from now on."""
+    shown = logging.StreamHandler(sys.stderr)
+    shown.setFormatter(Timed())
+    _log_to(shown)
+
+
+def _log_to(handler: logging.Handler) -> None:
     root = logging.getLogger()
     root.setLevel(logging.INFO)
-    root.addHandler(Logbook(path, everything=quietly))
-    if not quietly:
-        shown = logging.StreamHandler(sys.stderr)
-        shown.setFormatter(Timed())
-        root.addHandler(shown)
+    root.addHandler(handler)
     for name in TALKATIVE:
         logging.getLogger(name).setLevel(logging.WARNING)
 

@@ -1,11 +1,13 @@
 """protocol: the bytes between a client and the daemon: handshake messages, and lines of limited length.
 
 A handshake message is `lore/1 WORD`, then fields `name=value`, each behind a NUL, and a NUL and a newline at
-the end; reading it needs no parser. A client sends its request (`mcp`, `verbs`, `hook`, `ping`, `status`,
-`stop`) with its version, its folder, the session it serves and the settings of its environment; the daemon
-answers `welcome` or `refused`. A `hook` also has the event and the input of a client's hook, and its welcome
-the output. Between the lines of MCP, which never begin with `lore/1`, the daemon sends `begun` before it
-works on a request: a request that had not begun when a daemon died can be given to the next one.
+the end; reading it needs no parser. A client sends its request (`mcp`, `verbs`, `activity`, `hook`,
+`explorer`, `ping`, `status`, `stop`) with its version, its folder, the session it serves and the settings of
+its environment; the daemon answers `welcome` or `refused`. A `hook` also has the event and the input of a
+client's hook, and its welcome the output; the welcome of `explorer` has a link. An `activity` has the state
+that the status shows until its client hangs up. Between the lines of MCP, which never begin with `lore/1`,
+the daemon sends `begun` before it works on a request: a request that had not begun when a daemon died can be
+given to the next one.
 """
 
 PROTOCOL = "lore/1"

@@ -32,11 +32,13 @@ Options:
   --namespace NAME   Whose memories: these and the shared ones.
   --db PATH          The database file (default: memory.db in the data folder).
   --data-dir PATH    The folder for data and settings (default: ~/.lore).
+  --remote URL       Be served by the Lore server there; while it cannot be
+                     reached, by the copy on this machine.
   --standalone       No daemon: serve in this process.
   --version          Print the version.
   -h, --help         Print this.
 """
-VALUED = ("--surfaces", "--namespace", "--db", "--data-dir")
+VALUED = ("--surfaces", "--namespace", "--db", "--data-dir", "--remote")
 PLAIN = ("--standalone", "--version", "--help", "-h")
 WRONG_USAGE = 2
 INTERRUPTED = 130
@@ -305,6 +307,8 @@ def main() -> int:
     if "--version" in options:
         sys.stdout.write(f"lore-mcp {VERSION}\n")
         return 0
+    if "--standalone" in options and "--remote" in options:
+        return _fail("--remote needs the daemon; leave --standalone away", WRONG_USAGE)
     if "--standalone" in options:
         before = [part for name in VALUED[1:] if name in options for part in (name, options[name])]
         after = ["--surfaces", options["--surfaces"]] if "--surfaces" in options else []
@@ -336,7 +340,11 @@ def options_of(arguments: list[str]) -> dict[str, str]:
 
 def _fields(options: dict[str, str]) -> dict[str, str]:
     """The handshake: who this client is, and its own settings."""
-    flags = {"LORE_SURFACES": options.get("--surfaces"), "LORE_NAMESPACE": options.get("--namespace")}
+    flags = {
+        "LORE_SURFACES": options.get("--surfaces"),
+        "LORE_NAMESPACE": options.get("--namespace"),
+        "LORE_REMOTE_URL": options.get("--remote"),
+    }
     chosen = {name: value for name, value in flags.items() if value is not None}
     us = {"version": VERSION, "folder": folder(), "session": session(), "pid": str(os.getpid())}
     return us | variables() | chosen

@@ -29,10 +29,13 @@ PROBE_BYTES = 1 << 16
 """Bytes that a daemon needs at least for its files and for the index of the store."""
 
 
-def start(endpoint: Endpoint) -> bool:
-    """Have a daemon answer; whether this call started it. Unavailable says why it cannot start."""
+def start(endpoint: Endpoint, *options: str) -> bool:
+    """Have a daemon answer; whether this call started it. Unavailable says why it cannot start.
+
+    options: of `lore daemon run`, for a daemon that this call starts.
+    """
     with holding(endpoint.starting, START_SECONDS):
-        return _start(endpoint)
+        return _start(endpoint, *options)
 
 
 def start_soon(endpoint: Endpoint) -> None:
@@ -58,11 +61,11 @@ def renew(endpoint: Endpoint) -> None:
         _start(endpoint)
 
 
-def restart(endpoint: Endpoint) -> bool:
-    """Replace the daemon; whether one was running."""
+def restart(endpoint: Endpoint, *options: str) -> bool:
+    """Replace the daemon; whether one was running. options: see `start`."""
     with holding(endpoint.starting, START_SECONDS + STOP_SECONDS):
         stopped = stop(endpoint)
-        _start(endpoint)
+        _start(endpoint, *options)
     return stopped
 
 
@@ -122,14 +125,14 @@ def command(endpoint: Endpoint) -> list[str]:
     return [sys.executable, "-P", "-m", "lore.doors.cli", *endpoint.flags, "daemon", "run"]
 
 
-def spawn(endpoint: Endpoint) -> "subprocess.Popen[bytes]":
+def spawn(endpoint: Endpoint, *options: str) -> "subprocess.Popen[bytes]":
     """Start a daemon that outlives this process and its terminal, and writes to its log only."""
     CHILDREN[:] = [child for child in CHILDREN if child.poll() is None]
     os.makedirs(endpoint.home, mode=0o700, exist_ok=True)
     log = os.open(endpoint.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     try:
         process = subprocess.Popen(
-            [*command(endpoint), "--quietly", "--on-demand"],
+            [*command(endpoint), "--quietly", "--on-demand", *options],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
@@ -213,15 +216,15 @@ def _written_pid(endpoint: Endpoint) -> int | None:
         return None
 
 
-def _start(endpoint: Endpoint) -> bool:
+def _start(endpoint: Endpoint, *options: str) -> bool:
     if ping(endpoint) is not None:
         return False
     log_bytes = os.path.getsize(endpoint.log) if os.path.exists(endpoint.log) else 0
-    process = spawn(endpoint)
+    process = spawn(endpoint, *options)
     until = time.monotonic() + START_SECONDS
     while (reply := ping(endpoint)) is None:
         if process.poll() in (0, -signal.SIGTERM, -KILLED):  # others ended it, but it is still needed
-            process = spawn(endpoint)
+            process = spawn(endpoint, *options)
         elif process.poll() is not None:
             raise Unavailable(f"the daemon did not start: {_end_of_log(endpoint, log_bytes)}")
         if time.monotonic() > until:

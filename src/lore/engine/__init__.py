@@ -12,8 +12,10 @@ from lore.engine.file_verbs import FileVerbs
 from lore.engine.find_duplicate import DuplicateCheck, Match, TextOrVector, find_duplicate, similar
 from lore.engine.forget import forget, restore
 from lore.engine.graph_verbs import GraphVerbs
+from lore.engine.import_memories import Importing
 from lore.engine.in_progress import without_own_turns
 from lore.engine.ingest import Ingested, import_file, ingest
+from lore.engine.inspection_verbs import InspectionVerbs
 from lore.engine.link import link, unlink
 from lore.engine.rate import Rated, Rating, rate
 from lore.engine.read import explore, ids_like, read, read_many, recall, root_of, roots, successors
@@ -24,7 +26,10 @@ from lore.engine.revise import revise, supersede
 from lore.engine.search import search
 from lore.engine.status import status
 from lore.engine.suggest import Candidate, Reviewed, Suggestions, recommend, review, suggestions
-from lore.health import Finding, Staged, Status
+from lore.engine.sync_verbs import SyncVerbs
+from lore.engine.transfer_verbs import TransferVerbs
+from lore.errors import Invalid
+from lore.health import BackupReport, Finding, Staged, Status
 from lore.injection import Brief, Reminder
 from lore.model import (
     Answer,
@@ -42,7 +47,7 @@ from lore.model import (
     Successor,
     Tie,
 )
-from lore.store import back_up
+from lore.store import IndexedStore, back_up
 from lore.store.values import COUNT, EVERY, JournalFilter, Page
 from lore.supervision import failure_of
 from lore.text import NAMESPACE_LIMIT_BYTES, require_text
@@ -55,7 +60,7 @@ FEW_PENDING = 20
 """Memories that are embedded while their caller waits: about 10 ms each."""
 
 
-class Lore(GraphVerbs, FileVerbs):
+class Lore(GraphVerbs, FileVerbs, InspectionVerbs, SyncVerbs, TransferVerbs):
     """Everything that Lore can do, for one caller."""
 
     # --- finding memories
@@ -64,6 +69,7 @@ class Lore(GraphVerbs, FileVerbs):
         query = Query(text=query) if isinstance(query, str) else query
         query, own = without_own_turns(query, context := self._context("search"))
         answer = search(query, context, embeddings=self.embeddings, policies=self.policies)
+        self.searched(answer)
         return replace(answer, in_progress=own)
 
     def brief(self, budget_tokens: int = 1500, project: str | None = None) -> Brief:
@@ -221,9 +227,12 @@ class Lore(GraphVerbs, FileVerbs):
         parts = ingest(path, source, self._context("ingest"), ignored=ignored, again=again)
         return (self._saved(part, embed_now=False) for part in parts)
 
-    def import_file(self, path: Path, format: Format | None = None, session: str = "") -> Iterator[Ingested]:
+    def import_file(self, path: Path, format: Format | None = None, session: str = "",
+                    how: Importing | None = None) -> Iterator[Ingested]:  # fmt: skip
         """Import a file of conversations; yields the result of each part. A second import adds nothing."""
-        parts = import_file(path, self._context("import"), format=format, session=session)
+        context = self._context("import", how.reason if how else "")
+        preview = how is not None and how.preview
+        parts = import_file(path, context, format=format, session=session, preview=preview)
         return (self._saved(part, embed_now=False) for part in parts)
 
     def staged(self) -> list[Staged]:
@@ -248,12 +257,19 @@ class Lore(GraphVerbs, FileVerbs):
         return self.store.check()
 
     def rebuild(self) -> None:
-        """Rebuild derived state: text indexes, depths, counters; damaged vectors are embedded again."""
+        """Rebuild derived state: indexes, depths, counters; damaged vectors are embedded again."""
         self._saved(self.store.check(repair=True), embed_now=False)
+        failure_of(self.build_index)  # the next search builds it otherwise
 
-    def backup(self, target: Path) -> None:
-        """Write a complete copy of the store while others go on writing."""
-        back_up(self.store, target)
+    def build_index(self, progress: Callable[[int, int], None] = lambda done, total: None) -> int:
+        """Build the vector index again from the stored vectors; returns their number."""
+        if not isinstance(self.store, IndexedStore):
+            raise Invalid("this store has no vector index of its own: its database searches the vectors")
+        return self.store.build_index(self.embeddings.model, self.embeddings.dimension, progress)
+
+    def backup(self, target: Path) -> BackupReport:
+        """Write a complete, verified copy of the store while others go on writing."""
+        return back_up(self.store, target)
 
     def embed_pending(self) -> None:
         """Embed all pending memories if there is a model, or wait for the process that embeds them."""

@@ -6,14 +6,14 @@ import threading
 import time
 from collections.abc import Callable
 
-from lore.config import Tuning
 from lore.engine.context import Context
-from lore.engine.embeddings import WORK, Embeddings, embed_batch, try_embed_batch
+from lore.engine.embeddings import Embeddings, embed_batch, embedding_work, try_embed_batch
 from lore.engine.jobs import Jobs
 from lore.engine.suggest import sweep, sweepable
 from lore.health import Embedding
 from lore.model import Cause
-from lore.store import Store
+from lore.settings import Tuning
+from lore.store import DEFAULT_TENANT, Store
 from lore.supervision import Service, failure_of
 
 POLL_SECONDS = 1.0
@@ -40,12 +40,10 @@ logger = logging.getLogger(__name__)
 class Sweep:
     """A sweep of one namespace in small steps; of all processes, one at a time does it."""
 
-    def __init__(self, store: Store, embeddings: Embeddings, namespace: str, tuning: Tuning) -> None:
-        self._store = store
+    def __init__(self, jobs: Jobs, embeddings: Embeddings, tuning: Tuning) -> None:
+        self._jobs = jobs
         self._embeddings = embeddings
-        self._namespace = namespace
         self._tuning = tuning
-        self._jobs = Jobs(store, namespace)
         self._left: list[str] | None = None
         self._done_at = self._begun_at = 0.0
         self._look_at = 0.0
@@ -67,22 +65,23 @@ class Sweep:
         retry_at = self._retry_at(now)
         since = self._jobs.claim(SWEEP_JOB, now, retry_at, max(pause, retry_at - now))
         if since is not None:
-            self._left = sweepable(self._store.reader(self._namespace), since - SWEEP_OVERLAP_SECONDS)
+            self._left = sweepable(self._context(now).reader, since - SWEEP_OVERLAP_SECONDS)
             self._done_at, self._begun_at = since, now
 
     def _continue(self, left: list[str], now: float) -> None:
         batch, self._left = left[:SWEEP_BATCH], left[SWEEP_BATCH:]
         if batch:
-            context = Context(
-                store=self._store, namespace=self._namespace, cause=Cause(verb="sweep"), now=now
-            )
-            sweep(batch, context, embeddings=self._embeddings, tuning=self._tuning)
+            sweep(batch, self._context(now), embeddings=self._embeddings, tuning=self._tuning)
         if self._left:
             self._jobs.schedule(SWEEP_JOB, self._done_at, self._retry_at(now))
         else:
             self._left = None
             pause = self._tuning.suggest_interval_hours * 3600
             self._jobs.schedule(SWEEP_JOB, self._begun_at, now + pause)
+
+    def _context(self, now: float) -> Context:
+        jobs, cause = self._jobs, Cause(verb="sweep")
+        return Context(store=jobs.store, namespace=jobs.namespace, tenant=jobs.tenant, cause=cause, now=now)
 
     def _retry_at(self, now: float) -> float:
         return now + 2 * self._tuning.suggest_poll_seconds + SWEEP_RETRY_SECONDS
@@ -95,7 +94,7 @@ class Background:
         self._store = store
         self._embeddings = embeddings
         self._clock = clock
-        self._sweeps: dict[str, Sweep] = {}
+        self._sweeps: dict[tuple[str, str], Sweep] = {}
         self._embedding: Embedding | None = None
         self._woken = threading.Event()
         self._closed = False
@@ -109,9 +108,10 @@ class Background:
         atexit.register(self.close)
         self._thread.start()
 
-    def sweep_also(self, namespace: str, tuning: Tuning) -> None:
+    def sweep_also(self, namespace: str, tuning: Tuning, tenant: str = DEFAULT_TENANT) -> None:
         """Sweep this namespace too from now on; further calls for it change nothing."""
-        self._sweeps.setdefault(namespace, Sweep(self._store, self._embeddings, namespace, tuning))
+        jobs = Jobs(self._store, namespace, tenant)
+        self._sweeps.setdefault((tenant, namespace), Sweep(jobs, self._embeddings, tuning))
 
     def wake(self, embed_now: bool = False) -> None:
         """Have the thread embed soon. embed_now: embed here if the thread does not run."""
@@ -141,8 +141,8 @@ class Background:
         """Embed all pending memories, unless another process does. Without any, no model is loaded."""
         if self._closed or not (left := self._store.unembedded(self._embeddings.model, 0).total):
             return
-        with self._store.exclusive(WORK) as exclusive:
-            if exclusive:
+        with embedding_work(self._store) as ours:
+            if ours:
                 try:
                     self._embed_backlog(left)
                 finally:

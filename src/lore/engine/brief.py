@@ -67,7 +67,7 @@ def brief(budget_tokens: int, context: Context) -> Brief:
     lines: list[str] = []
     for section, memory in _in_turn(queues):
         line = line_of(memory, _text(memory, names))
-        if not harmless(memory, line) or not distinct.add(memory):
+        if not harmless(memory, context.reader, line) or not distinct.add(memory):
             continue
         current = {id: one for id, one in chosen.items() if id in distinct.memories} | {
             memory.id: (section, line)

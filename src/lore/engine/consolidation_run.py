@@ -112,7 +112,7 @@ class ConsolidationRun:
 
     @property
     def _jobs(self) -> Jobs:
-        return Jobs(self._lore.store, self._lore.namespace)
+        return Jobs(self._lore.store, self._lore.namespace, self._lore.tenant)
 
 
 def language_models(lore: Lore) -> dict[str, str] | None:

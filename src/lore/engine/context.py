@@ -21,7 +21,8 @@ class Context:
     cause: actor, surface, verb and reason of the call. now: the time of the call in seconds; a verb never
     asks a clock. project: the repository where the actor works; empty for none. tree: its files. session: the
     actor's own conversation, empty if its client does not name it. connected_at: the time when an agent
-    connected, in seconds; None for a person.
+    connected, in seconds; None for a person. teams: namespaces that the actor sees besides its own and
+    `shared`.
     """
 
     store: Store
@@ -32,16 +33,17 @@ class Context:
     session: str = ""
     connected_at: float | None = None
     tenant: str = DEFAULT_TENANT
+    teams: tuple[str, ...] = ()
     tree: WorkingTree | None = None
 
     @property
     def reader(self) -> Reader:
         """The store as the namespace of the tenant sees it."""
-        return self.store.reader(self.namespace, self.tenant)
+        return self.store.reader(self.namespace, self.tenant, self.teams)
 
     def transaction(self) -> AbstractContextManager[Writer]:
         """One transaction in the namespace, with the cause and the time of the call."""
-        return self.store.transaction(self.namespace, self.cause, self.now, self.tenant)
+        return self.store.transaction(self.namespace, self.cause, self.now, self.tenant, self.teams)
 
 
 def count_use(

@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, Literal
 
@@ -35,6 +36,8 @@ PIECE = 2
 """The number of texts embedded at once, on all threads of the embedder, while nobody searches."""
 WORK = "embedding"
 """The name of the work that one process at a time does for a store."""
+CLAIM_SECONDS = 120.0
+"""How long a batch belongs to one of several processes that embed together, should it be killed."""
 WAIT_POLL_SECONDS = 0.1
 """The interval at which a process that waits for another one's embedding looks again."""
 
@@ -187,11 +190,10 @@ def embed_batch(
 ) -> int:
     """Embed some pending memories; returns their number. 0: nothing is pending, or there is no model.
 
-    Only one process at a time should: see `try_embed_batch`. stopped: once true, no further text is begun.
+    Only who does this work (see `embedding_work`) should. stopped: once true, no further text is begun.
     """
-    pending = sorted(
-        store.unembedded(embeddings.model, limit).passages, key=lambda passage: len(passage.text)
-    )
+    backlog = store.unembedded(embeddings.model, limit, CLAIM_SECONDS)
+    pending = sorted(backlog.passages, key=lambda passage: len(passage.text))
     vectors: dict[Passage, Vector] = {}
     while pending and not stopped():
         embeddings.pause_for_queries()
@@ -206,10 +208,18 @@ def embed_batch(
     return len(vectors)
 
 
+def embedding_work(store: Store) -> AbstractContextManager[bool]:
+    """Whether the caller embeds until the block ends; False: another process or thread does."""
+    return nullcontext(True) if store.embeds_together else store.exclusive(WORK)
+
+
 def try_embed_batch(*, store: Store, embeddings: Embeddings) -> int | None:
-    """Like `embed_batch`, unless another process or thread embeds: then None."""
-    with store.exclusive(WORK) as exclusive:
-        return embed_batch(store=store, embeddings=embeddings) if exclusive else None
+    """Like `embed_batch`, unless others embed what is pending: then None."""
+    with embedding_work(store) as ours:
+        done = embed_batch(store=store, embeddings=embeddings) if ours else None
+    if not done and store.embeds_together and not embeddings.trouble:
+        return None if store.unembedded(embeddings.model, 0).total else 0
+    return done
 
 
 def embed_pending(*, store: Store, embeddings: Embeddings) -> None:

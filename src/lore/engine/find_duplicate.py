@@ -7,13 +7,13 @@ from itertools import count
 import numpy as np
 
 from lore.admit import admit
-from lore.config import Tuning
 from lore.engine.embeddings import Embeddings
 from lore.errors import Invalid
 from lore.model import Draft, Filter, Memory
 from lore.ranking import fuse
 from lore.ranking.compare import Relation, compare, corrects, differ
 from lore.ranking.relate import NUMBER, shared_words, twinness
+from lore.settings import Tuning
 from lore.store import Reader
 from lore.store.values import Page
 from lore.text import passage_of, require_text, terms

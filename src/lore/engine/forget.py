@@ -1,6 +1,6 @@
 """forget, restore: hide memories and hand their children upward → or undo exactly that."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from lore.engine import origins
@@ -9,7 +9,7 @@ from lore.engine.entity_view import OBSERVATION, refresh_entities_of
 from lore.engine.file_paths import FILE, refuse_taken
 from lore.engine.link import end_link, new_link
 from lore.model import SESSION, Link, Memory, Tie
-from lore.store import Writer
+from lore.store import Reader, Writer
 
 
 def forget(ids: Sequence[str], context: Context) -> list[str]:
@@ -55,6 +55,33 @@ def hide(memory: Memory, reason: str, writer: Writer) -> None:
     refresh_entities_of([memory], writer=writer)
 
 
+def hide_all(memories: Mapping[str, Memory], writer: Writer) -> list[str]:
+    """Within somebody's transaction: forget many memories together; returns all ids that were hidden.
+
+    Children that stay go to the nearest memory above that stays.
+    """
+    ties = writer.links(memories, kinds=("hierarchical",), ended=True)
+    leaving = [link for link in ties if link.active and link.source in memories]
+    children = writer.get({link.target for link in leaving} - memories.keys())
+    observations = {id: child for id, child in children.items() if child.kind == OBSERVATION}
+    gone = {**memories, **observations}
+    orphaning = [link for link in leaving if link.target in children and link.target not in gone]
+    above = writer.ancestors({link.source for link in orphaning}) if orphaning else {}
+    writer.put_links([end_link(link, writer.now) for link in orphaning])
+    for link in orphaning:
+        home = next((id for id in reversed(above[link.source]) if id not in gone), None)
+        if home is not None:
+            adoption = _adoption(home, link.target, _mark(gone[link.source]), writer.now)
+            writer.put_links([adoption])
+    reason = writer.cause.reason
+    writer.put(
+        replace(one, forgotten_at=writer.now, forgotten_reason=reason, updated_at=writer.now)
+        for one in gone.values()
+    )
+    refresh_entities_of(gone.values(), writer=writer)
+    return list(gone)
+
+
 def restore(ids: Sequence[str], context: Context) -> list[str]:
     """Bring forgotten memories back to where they were, with the children they had.
 
@@ -70,7 +97,7 @@ def restore(ids: Sequence[str], context: Context) -> list[str]:
                 along |= origins.gone_with(memory, writer)
         given = {memory.id for memory in forgotten}
         others = [memory for id, memory in along.items() if id not in given]
-        back = [*forgotten, *others, *(gone for one in forgotten for gone in _gone_along(one, writer))]
+        back = [*forgotten, *others, *(gone for one in forgotten for gone in gone_along(one, writer))]
         refuse_taken([memory.title for memory in back if memory.kind == FILE], writer)
         writer.put([replace(m, forgotten_at=None, forgotten_reason="", updated_at=context.now) for m in back])
         for memory in forgotten:
@@ -85,12 +112,14 @@ def _observations_of(memory: Memory, writer: Writer) -> list[Memory]:
     return [child for child in writer.get(below).values() if child.kind == OBSERVATION]
 
 
-def _gone_along(memory: Memory, writer: Writer) -> list[Memory]:
+def gone_along(memory: Memory, reader: Reader) -> list[Memory]:
     """The observations that were forgotten because the memory they are about was."""
     below = [
-        link.target for link in writer.links([memory.id], ended=True) if link.ended_at == memory.forgotten_at
+        link.target
+        for link in reader.links([memory.id], kinds=("hierarchical",), ended=True)
+        if link.active or link.ended_at == memory.forgotten_at
     ]
-    children = writer.get(below, forgotten=True).values()
+    children = reader.get(below, forgotten=True).values()
     return [
         child for child in children if child.kind == OBSERVATION and child.forgotten_at == memory.forgotten_at
     ]

@@ -126,7 +126,7 @@ def _analysed(
 ) -> Analysis:
     threshold, texts = vocabulary.split_threshold_of(view.entity.type), view.observations
     topics: dict[str, list[int]] = {}
-    if len(texts) > threshold:
+    if texts and len(texts) > threshold:
         alike = likenesses(texts, reader=reader, embeddings=embeddings)
         topics = topics_of([m.content for m in texts], alike)
     return Analysis(

@@ -10,6 +10,7 @@ from lore.engine.entity_view import ENGLISH, EntityView, GraphVocabulary, Subjec
 from lore.engine.graph_report import Analysis, GraphReport, analyse, graph_report
 from lore.engine.graph_search import EntityHit, EntityQuery, search_entities
 from lore.engine.import_graph import ImportedGraph, import_graph
+from lore.engine.import_memories import Importing
 from lore.engine.nodes import Bond, Nodes, Which, addressed, matching_nodes, open_nodes, relations_of
 from lore.engine.observe import introduce, observe, retract
 from lore.engine.parts import Parts
@@ -101,8 +102,9 @@ class GraphVerbs(Parts):
         """Entities that are too large, repetitive or long unused."""
         return graph_report(stale_days, self._context("graph_report"), self.embeddings, vocabulary)
 
-    def import_graph(self, path: Path, faithful: bool = True,
-                     vocabulary: GraphVocabulary = ENGLISH) -> ImportedGraph:  # fmt: skip
+    def import_graph(self, path: Path, faithful: bool = True, vocabulary: GraphVocabulary = ENGLISH,
+                     how: Importing | None = None) -> ImportedGraph:  # fmt: skip
         """Import another memory server's file. faithful: keep relations without ends, add no inverses."""
-        imported = import_graph(path, faithful, self._context("import_graph"), vocabulary)
+        context = self._context("import_graph", how.reason if how else "")
+        imported = import_graph(path, faithful, context, vocabulary, how is not None and how.preview)
         return self._saved(imported, embed_now=False)

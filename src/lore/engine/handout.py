@@ -4,18 +4,25 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
+from hashlib import blake2b
 
 from lore.model import ID_TAIL, Memory
 from lore.quarantine import suspicious
 from lore.ranking.compare import Relation, compare
 from lore.ranking.relate import shared_words
 from lore.ranking.repeats import says, vocabulary_of
+from lore.store import Reader
+from lore.store.records import Judgement
 from lore.text import folded, preview, tokens_in
 
+HELD = "held"
+"""The first part of the key of a judgement about a memory that is held back."""
 LEAST_TRUST = 0.5
 """Trust that a memory needs: the output of a tool has less."""
 WIDTH = 200
 """Characters of a line, without its id and date."""
+AUTHOR_WIDTH = 40
+"""Characters of the author's name."""
 COMPARED_FROM = 0.4
 """Share of words that two texts must have in common before they are compared."""
 COMPARED = 10_000
@@ -26,17 +33,36 @@ OBSERVATION = "observation"
 """The kind of a statement about an entity, which often does not name it."""
 
 
-def harmless(memory: Memory, line: str = "") -> bool:
+def harmless(memory: Memory, reader: Reader, line: str = "") -> bool:
     """Whether a memory is trusted, and neither its text nor the line made of it instructs an agent or hides
-    anything."""
-    trusted = memory.trust >= LEAST_TRUST
-    return trusted and not suspicious(f"{memory.title}\n{memory.summary}\n{memory.content}\n{line}")
+    anything, or a person has looked at this very text and released it."""
+    if memory.trust < LEAST_TRUST:
+        return False
+    return not suspicious(f"{text_of(memory)}\n{line}") or released(memory, reader)
+
+
+def text_of(memory: Memory) -> str:
+    """All of a memory that can be handed out."""
+    return f"{memory.title}\n{memory.summary}\n{memory.content}"
+
+
+def held_key(memory: Memory) -> str:
+    """The key of a judgement about the text of a memory as it is; another text has another key."""
+    text = blake2b(text_of(memory).encode(errors="replace"), digest_size=16).hexdigest()
+    return f"{HELD}:{memory.id}:{text}"
+
+
+def released(memory: Memory, reader: Reader) -> bool:
+    """Whether a person of this namespace lets agents have the memory unasked."""
+    judged = reader.records(Judgement, key=held_key(memory))
+    return any(one.verdict == "accepted" for one in judged)
 
 
 def line_of(memory: Memory, text: str) -> str:
-    """A text of a memory on one line, with the short id and the date of the memory."""
+    """A text of a memory on one line, with the short id, the date and the author of the memory."""
     date = datetime.fromtimestamp(memory.created_at, UTC).date()
-    return f"- {preview(text, WIDTH)} [{memory.id[-ID_TAIL:]} {date}]"
+    author = f" {preview(memory.author, AUTHOR_WIDTH)}" if memory.author else ""
+    return f"- {preview(text, WIDTH)} [{memory.id[-ID_TAIL:]} {date}{author}]"
 
 
 @lru_cache(maxsize=CACHED)

@@ -4,7 +4,8 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -24,12 +25,17 @@ SIZE_LIMIT_BYTES = 50 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedGraph:
-    """Numbers of imported lines; skipped: in an unknown format. refused: known format, but not storable."""
+    """Numbers of imported lines; skipped: in an unknown format. refused: known format, but not storable.
+
+    new_memories, new_links: those that were not there before: entities, observations and their ties.
+    """
 
     entities: int = 0
     relations: int = 0
     refused: int = 0
     skipped: int = 0
+    new_memories: int = field(default=0, compare=False)
+    new_links: int = field(default=0, compare=False)
 
 
 def file_within(path: str, roots: Sequence[Path]) -> Path:
@@ -63,15 +69,28 @@ def _lines(path: Path) -> list[str]:
     return [line for line in text.split("\n") if line.strip()]
 
 
-def import_graph(path: Path, faithful: bool, context: Context, vocabulary: GraphVocabulary) -> ImportedGraph:
+class _Previewed(Exception):
+    """Takes a transaction back whose result was only a preview."""
+
+
+def import_graph(
+    path: Path, faithful: bool, context: Context, vocabulary: GraphVocabulary, preview: bool = False
+) -> ImportedGraph:
     """Import the file in one transaction. Existing entities gain new observations.
 
-    faithful: keep relations whose ends do not exist, and create no inverses; otherwise the reverse.
+    faithful: keep relations whose ends do not exist, and create no inverses; otherwise the reverse. preview:
+    take everything back.
     """
     counts: Counter[str] = Counter()
-    with context.transaction() as writer:
+    with suppress(_Previewed), context.transaction() as writer:
+        before = writer.counts()
         for _, items in groupby(map(admit, _items(_lines(path))), key=type):
             counts += _import(list(items), faithful, vocabulary, writer)
+        after = writer.counts()
+        counts["new_memories"] = after.memories - before.memories
+        counts["new_links"] = after.links - before.links
+        if preview:
+            raise _Previewed
     return ImportedGraph(**counts)
 
 

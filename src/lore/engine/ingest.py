@@ -16,12 +16,22 @@ from lore.engine.clean import clean_heading, clean_turn
 from lore.engine.context import Context
 from lore.engine.link import new_link
 from lore.errors import LoreError, Unavailable
-from lore.model import FULL_LENGTH, LORE_CALL, SESSION, STORED_TRUST, TURN, Link, LinkKind, Memory, Tie
+from lore.model import (
+    FULL_LENGTH,
+    LORE_CALL,
+    SESSION,
+    STORED_TRUST,
+    TURN,
+    Link,
+    LinkKind,
+    Memory,
+    Tie,
+)
 from lore.store import Reader, Writer
 from lore.text import check_storable, preview
 from lore.transcripts import import_formats
 from lore.transcripts.import_formats import Format
-from lore.transcripts.project import Project, project_of
+from lore.transcripts.project import Project, foreign_project, project_of
 from lore.transcripts.tool_calls import is_lore_call
 from lore.transcripts.turns import Heading, Source, Turn, TurnOrHeading, keep_newest
 from lore.transcripts.untrusted_files import open_regular
@@ -45,6 +55,8 @@ AHEAD_SECONDS = 86_400.0
 MOST_SESSIONS = 20
 """Sessions of a file whose last turn is kept in the bookmark."""
 SESSION_LIMIT_BYTES = 400
+LEFT = "pushed to "
+"""Begins the reason for which a turn is forgotten that a server has; its address follows."""
 NAMES = uuid.UUID("7b0c6b1e-5d0f-4c55-9a5e-0d6f2f0b8c11")
 
 
@@ -98,9 +110,21 @@ def ingest(
         raise Unavailable(f"{path} cannot be read: {error.strerror}") from error
 
 
-def keep_all(entries: Iterable[TurnOrHeading], source: str, context: Context) -> Iterator[Ingested]:
-    """Keep turns and headings from anywhere; yields the counts of each batch. Existing turns are not new."""
+def keep_all(
+    entries: Iterable[TurnOrHeading], source: str, context: Context, preview: bool = False
+) -> Iterator[Ingested]:
+    """Keep turns and headings from anywhere, or only count them; yields the counts of each batch."""
     keeping = _Keeping(source, context, {})
+    keep = keeping.count if preview else keeping.keep
+    for batch in _batches([one] for one in entries):
+        yield keep(batch, None)
+
+
+def keep_foreign(
+    entries: Iterable[TurnOrHeading], source: str, context: Context, last: Mapping[str, Sequence[str]]
+) -> Iterator[Ingested]:
+    """Keep entries of another machine. last: id and beginning of the last stored turn of each session."""
+    keeping = _Keeping(source, context, dict(last), foreign_project)
     for batch in _batches([one] for one in entries):
         yield keeping.keep(batch, None)
 
@@ -131,13 +155,19 @@ class _Keeping:
     A heading waits for the first turn of its session.
     """
 
-    def __init__(self, source: str, context: Context, last: dict[str, Sequence[str]]) -> None:
+    def __init__(
+        self,
+        source: str,
+        context: Context,
+        last: dict[str, Sequence[str]],
+        project: Callable[[str, str], Project | None] = project_of,
+    ) -> None:
         self._source = source
         self._context = context
         self._now = context.now
         self._last = last
         self._waiting: dict[str, Heading] = {}
-        self._project = cache(project_of)
+        self._project = cache(project)
         self._session = cache(lambda name: self._id(f"session\0{name}"))
 
     def keep(self, batch: Sequence[TurnOrHeading], bookmark: Bookmark | None) -> Ingested:
@@ -163,6 +193,18 @@ class _Keeping:
                 writer.put_records([replace(bookmark, state={**bookmark.state, "last": last})])
         return Ingested(turns=len(new), changed=len(changed), sessions=sessions, redacted=secrets)
 
+    def count(self, batch: Sequence[TurnOrHeading], _: Bookmark | None) -> Ingested:
+        """Count what `keep` would keep; nothing changes."""
+        secrets: Counter[str] = Counter()
+        cleaned = [clean_turn(one, secrets) for one in batch if isinstance(one, Turn)]
+        turns = {self._id(turn.uuid): turn for turn in cleaned if turn.text}
+        existing = self._context.reader.get(turns, forgotten=True)
+        names = {turn.session for id, turn in turns.items() if id not in existing} - self._last.keys()
+        self._last |= dict.fromkeys(names, ())
+        stored = self._context.reader.get(map(self._session, names), forgotten=True)
+        new, sessions = len(turns) - len(existing), len(names) - len(stored)
+        return Ingested(turns=new, sessions=sessions, redacted=secrets)
+
     def _dated(self, turn: Turn) -> Turn:
         """The turn without an impossible time: before 1970, or more than a day ahead."""
         possible = turn.at is None or 0 < turn.at <= self._now + AHEAD_SECONDS
@@ -171,22 +213,36 @@ class _Keeping:
     def _changed(
         self, turns: Mapping[str, Turn], existing: Mapping[str, Memory], reader: Reader
     ) -> list[Memory]:
-        """The memories of turns whose text or project has changed; forgotten ones stay as they are."""
+        """The memories of turns whose text or project has changed; forgotten ones stay as they are.
+
+        A turn that left for a server comes back when it grows, to be pushed again.
+        """
         current = {id: memory for id, memory in existing.items() if memory.forgotten_at is None}
         full = reader.full_texts(id for id, memory in current.items() if FULL_LENGTH in memory.metadata)
-        return [
-            replace(
-                memory,
-                kind=_kind(turns[id]),
-                content=Admitted(turns[id].text),
-                project=project,
-                metadata=_metadata(turns[id]),
-                updated_at=self._now,
-            )
+        changed = [
+            memory
             for id, memory in current.items()
-            if (project := memory.project or self._project_key(turns[id])) != memory.project
+            if (memory.project or self._project_key(turns[id])) != memory.project
             or (memory.content, full.get(id, "")) != (turns[id].text, turns[id].full)
         ]
+        grown = [
+            replace(memory, forgotten_at=None, forgotten_reason="")
+            for id, memory in existing.items()
+            if memory.forgotten_at is not None
+            and memory.forgotten_reason.startswith(LEFT)
+            and (memory.content, memory.metadata.get(FULL_LENGTH, 0)) != (turns[id].text, len(turns[id].full))
+        ]
+        return [self._current(memory, turns[memory.id]) for memory in (*changed, *grown)]
+
+    def _current(self, memory: Memory, turn: Turn) -> Memory:
+        return replace(
+            memory,
+            kind=_kind(turn),
+            content=Admitted(turn.text),
+            project=memory.project or self._project_key(turn),
+            metadata=_metadata(turn),
+            updated_at=self._now,
+        )
 
     def _id(self, name: str) -> str:
         """An id that depends on the name only, so that no turn is kept twice."""
@@ -227,11 +283,8 @@ class _Keeping:
     def _session_memory(self, id: str, turns: Sequence[Turn], heading: Heading | None) -> Memory:
         first = next((turn for turn in turns if turn.role == "user"), turns[0])
         title = _title(heading) or preview(first.text, TITLE)
-        metadata = {
-            "folder": first.folder,
-            "branch": first.branch,
-            "parent": heading.parent if heading else "",
-        }
+        parent = heading.parent if heading else ""
+        metadata = {"folder": first.folder, "branch": first.branch, "parent": parent}
         return replace(
             self._memory(id, first, ""),
             kind=SESSION,
@@ -328,15 +381,17 @@ def _context(turn: Turn, project: Project | None, text_before: str) -> str:
     return Admitted(f"{admit(line)}\n{text_before}".strip())
 
 
-def import_file(path: Path, context: Context, *, format: Format | None, session: str) -> Iterator[Ingested]:
-    """Read a whole file; yields the counts of each batch as soon as it is committed."""
+def import_file(
+    path: Path, context: Context, *, format: Format | None, session: str, preview: bool = False
+) -> Iterator[Ingested]:
+    """Read a whole file; yields the counts of each batch as soon as it is committed, or only counted."""
     check_storable(session, "session", SESSION_LIMIT_BYTES)
     try:
         with open_regular(path) as file:
             read = 0
             if found := format or import_formats.format_of(file):
                 entries = import_formats.entries(file, found, path.name, session.strip())
-                for counts in keep_all(entries, import_formats.source_of(found), context):
+                for counts in keep_all(entries, import_formats.source_of(found), context, preview):
                     position = max(read, file.tell())
                     yield replace(counts, bytes=position - read)
                     read = position

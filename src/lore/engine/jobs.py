@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from math import inf
 
 from lore.model import Cause
-from lore.store import Reader, Store
+from lore.store import DEFAULT_TENANT, Reader, Store
 from lore.store.records import Job
 
 SKEW_SECONDS = 300.0
@@ -23,10 +23,11 @@ def is_due(job: Job, now: float, longest: float = inf) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Jobs:
-    """The jobs of one namespace."""
+    """The jobs of one namespace of a tenant."""
 
     store: Store
     namespace: str
+    tenant: str = DEFAULT_TENANT
 
     def claim(self, name: str, now: float, until: float, longest: float = inf) -> float | None:
         """Take on a job if it is due: the start of its last complete run (0.0: none), else None.
@@ -34,9 +35,9 @@ class Jobs:
         Nobody else gets it before `until`; so one that fails is tried again then. A last run in the future
         counts as none.
         """
-        if not is_due(_job(name, self.store.reader(self.namespace)), now, longest):
+        if not is_due(_job(name, self.store.reader(self.namespace, self.tenant)), now, longest):
             return None
-        with self.store.transaction(self.namespace, CAUSE, now) as writer:
+        with self.store.transaction(self.namespace, CAUSE, now, self.tenant) as writer:
             job = _job(name, writer)
             if not is_due(job, now, longest):
                 return None
@@ -45,7 +46,7 @@ class Jobs:
 
     def schedule(self, name: str, done_at: float, due_at: float) -> None:
         """Record the start of the last complete run, and when the next one is due."""
-        with self.store.transaction(self.namespace, CAUSE, done_at) as writer:
+        with self.store.transaction(self.namespace, CAUSE, done_at, self.tenant) as writer:
             writer.put_records([Job(name=name, due_at=due_at, done_at=done_at)])
 
 

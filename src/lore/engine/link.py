@@ -67,8 +67,10 @@ def put_link(tie: Tie, writer: Writer) -> Link:
         if end not in ends:
             raise NotFound(f"unknown memory {preview(end, 80)}")
     if tie.kind == "hierarchical":
-        if ends[tie.target].namespace == SHARED != ends[tie.source].namespace:
-            raise Invalid(f"{tie.target} is shared; it cannot hang below a memory that others do not see")
+        parent, child = ends[tie.source].namespace, ends[tie.target].namespace
+        if parent not in (child, SHARED) and child != writer.namespace:
+            whose = "is shared" if child == SHARED else f"belongs to {child}"
+            raise Invalid(f"{tie.target} {whose}; it cannot hang below a memory that others do not see")
         _make_room(tie, writer)
     [stored] = writer.put_links([new_link(tie, writer.cause.verb, writer.now)])
     return stored

@@ -26,7 +26,7 @@ def pitfalls(action: Action, context: Context) -> list[Memory]:
     for memory in context.reader.get(found).values():
         cited = cited_by(memory.metadata)
         files = cited.files if tree is not None and cited.repository == tree.key else ()
-        trusted = memory.trust >= STORED_TRUST and harmless(memory)
+        trusted = memory.trust >= STORED_TRUST and harmless(memory, context.reader)
         if trusted and (rank := closeness(memory, files, action)):
             ranked.append((rank, memory.created_at, memory.id, memory))
     return [memory for *_, memory in sorted(ranked, reverse=True)[:MOST]]

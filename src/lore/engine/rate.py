@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from lore.config import Tuning
 from lore.engine.context import Context
 from lore.engine.forget import hide
 from lore.model import Link, Memory
 from lore.ranking.decay import SUREST, confidence_after, given_up, score_after
+from lore.settings import Tuning
 from lore.store import Writer
 
 GIVEN_UP = "rated useless"

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from lore.admit import admit
-from lore.config import Tuning
 from lore.engine.cite import with_citations
 from lore.engine.context import Context
 from lore.engine.embeddings import Embeddings
@@ -15,6 +14,7 @@ from lore.engine.link import new_link
 from lore.errors import Invalid
 from lore.model import Draft, Filter, Memory, Tie, new_id
 from lore.ranking.compare import corrects
+from lore.settings import Tuning
 from lore.store import Reader, Writer
 from lore.store.values import EVERY, Page
 from lore.text import check_storable, require_text, title_of

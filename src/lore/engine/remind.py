@@ -42,7 +42,7 @@ def remind(prompt: str, shown: Sequence[str], context: Context, *, embeddings: E
         if (
             len(chosen) < MOST_LINES
             and spent <= MOST_TOKENS
-            and harmless(hit.memory, line)
+            and harmless(hit.memory, context.reader, line)
             and distinct.add(hit.memory)
         ):
             chosen = {id: one for id, one in chosen.items() if id in distinct.memories} | {

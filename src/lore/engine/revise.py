@@ -105,8 +105,9 @@ def _replaceable(old: str, new: str, writer: Writer) -> Memory:
         raise Invalid(f"{new} was itself replaced by {newer.superseded_by}; name that one")
     if older.superseded_by not in (None, new):
         raise Invalid(f"{old} was already replaced by {older.superseded_by}; replace that one")
-    if older.namespace == SHARED != newer.namespace:
-        raise Invalid(f"{old} is shared; a memory that others do not see cannot replace it")
+    if newer.namespace not in (older.namespace, SHARED):
+        whose = "is shared" if older.namespace == SHARED else f"belongs to {older.namespace}"
+        raise Invalid(f"{old} {whose}; a memory that others do not see cannot replace it")
     if old in writer.ancestors([new])[new]:
         raise Invalid(f"{new} hangs below {old}; move it elsewhere before it replaces that")
     return older

@@ -1,7 +1,7 @@
 """schedule: when to consolidate: at intervals, at a backlog of sessions, and before a daemon exits.
 
 `due` is pure: the state of the schedule and the time give the decision. `Schedule` reads that state from a
-Lore and runs what is due; a daemon only calls it.
+Lore and runs what is due. `Schedules` does so for every namespace of a store; a daemon only calls it.
 """
 
 import logging
@@ -16,6 +16,7 @@ from lore.engine.jobs import Jobs
 from lore.engine.read import last_change
 from lore.errors import LoreError
 from lore.health import Staged
+from lore.store.records import SyncMark
 from lore.supervision import failure_of
 
 FIRST_SECONDS = 60.0
@@ -85,7 +86,8 @@ def ready(state: ScheduleState, now: float) -> list[Staged]:
 
 
 class Schedule:
-    """The consolidations of one process. trouble: the reason why the last run failed; empty if it did not."""
+    """The consolidations of one namespace in this process. trouble: the reason why the last run failed; empty
+    if it did not."""
 
     def __init__(self, lore: Lore) -> None:
         settings = lore.tuning
@@ -116,7 +118,7 @@ class Schedule:
         lore, now = self._lore, self._lore.clock()
         state = replace(
             self._state,
-            written=last_change(lore.store.reader(lore.namespace)) is not None,
+            written=last_change(lore.store.reader(lore.namespace, lore.tenant)) is not None,
             pending=0 if lore.embeddings.trouble else lore.pending(),
         )
         if state.exiting or due(state, now) is not Due.NO:
@@ -124,7 +126,7 @@ class Schedule:
         decision = due(state, now)
         if decision is Due.IF_CLAIMED:
             longest = max(RETRY_SECONDS, self._state.interval)
-            jobs = Jobs(lore.store, lore.namespace)
+            jobs = Jobs(lore.store, lore.namespace, lore.tenant)
             return jobs.claim(REGULAR_JOB, now, now + RETRY_SECONDS, longest) is not None
         return decision is Due.NOW
 
@@ -166,6 +168,62 @@ class Schedule:
         ids = [one.session.id for one in staged]
         turns = self._lore.count_below(ids, recent) if ids else {}
         return replace(state, staged=staged, recent_turns=turns)
+
+
+class Schedules:
+    """A schedule for each namespace of each tenant; one run at a time. They begin with the Lore's own.
+
+    A namespace that is the copy of a server's has none: the server consolidates it.
+    """
+
+    def __init__(self, lore: Lore) -> None:
+        self._lore = lore
+        self._due = Schedule(lore)
+        self._schedules = {(lore.tenant, lore.namespace): self._due}
+        self._ended = False
+
+    @property
+    def enabled(self) -> bool:
+        """Whether consolidation happens without a request at all."""
+        return self._due.enabled
+
+    @property
+    def running(self) -> bool:
+        return self._due.running
+
+    @property
+    def trouble(self) -> str:
+        """The reason why the last run of a namespace failed; empty if none did."""
+        return next((one.trouble for one in list(self._schedules.values()) if one.trouble), "")
+
+    def due(self) -> bool:
+        """Whether to `run` now."""
+        if self._ended:
+            return False
+        store = self._lore.store
+        for tenant, namespace in store.namespaces():
+            if (tenant, namespace) in self._schedules:
+                continue
+            if not store.reader(namespace, tenant).records(SyncMark, direction="pull"):
+                lore = replace(self._lore, tenant=tenant, namespace=namespace)
+                self._schedules[tenant, namespace] = Schedule(lore)
+        found = next((one for one in self._schedules.values() if one.due()), None)
+        self._due = found or self._due
+        return found is not None
+
+    def needed_before_exit(self) -> bool:
+        """Whether sessions are left to digest; from now on they do not wait for more of them."""
+        return any([one.needed_before_exit() for one in list(self._schedules.values())])
+
+    def run(self) -> None:
+        """Consolidate the namespace that was due, and log the result. Returns whatever goes wrong."""
+        self._due.run()
+
+    def end(self) -> None:
+        """Finish the current step of a run; the rest is for the next time."""
+        self._ended = True
+        for one in list(self._schedules.values()):
+            one.end()
 
 
 def _log_report(run: ConsolidationRun) -> None:

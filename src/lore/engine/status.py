@@ -27,4 +27,5 @@ def status(context: Context, *, embeddings: Embeddings) -> Status:
         staged_turns=sum(one.turns for one in staged(context.reader)),
         last_run=next(iter(runs(context.reader)), None),
         warnings=tuple(finding.detail for finding in report.warnings),
+        index=report.index,
     )

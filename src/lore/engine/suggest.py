@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from lore.config import Tuning
 from lore.engine.context import Context
 from lore.engine.embeddings import Embeddings
 from lore.engine.find_duplicate import KNOWLEDGE
@@ -14,6 +13,7 @@ from lore.model import Filter, Memory, Tie, new_id
 from lore.ranking import fuse
 from lore.ranking.decay import DAY_SECONDS
 from lore.ranking.relate import closeness_in_time, relatedness, shared_names
+from lore.settings import Tuning
 from lore.store import Reader, Writer
 from lore.store import Suggestion as Suggestion  # for the surfaces, which never see the store
 from lore.store.values import SuggestionFilter, ids_of

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from lore.config import LlmSettings
-from lore.config import Price as Price
 from lore.errors import Invalid, Unavailable
+from lore.settings import LlmSettings
+from lore.settings import Price as Price
 
 Role = Literal["extraction", "compression"]
 """Who is asked: the careful model that reads conversations, or the quick one that shortens."""

@@ -65,15 +65,15 @@ class Rejected(Refused):
     """The server understood nothing of the request as it stands: another form of it may do."""
 
 
-def checked_url(url: str) -> str:
-    """The address without a slash at its end, or Invalid."""
+def checked_url(url: str, name: str = "base_url", example: str = "http://localhost:11434/v1") -> str:
+    """The address without a slash at its end, or Invalid. name: of the setting."""
     try:
         parts = urlsplit(url)
         fine = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
     except ValueError:
         fine = False
     if not fine or re.search(r"[\s\x00-\x1f]", url):
-        raise Invalid(f"base_url must be an address such as http://localhost:11434/v1, not {url!r}")
+        raise Invalid(f"{name} must be an address such as {example}, not {url!r}")
     return url.rstrip("/")
 
 

@@ -17,6 +17,8 @@ Distances = npt.NDArray[np.float64]  # (n, n), symmetric
 NAME_WORDS = 2
 MOST_PASSES = 100
 """Passes over all texts; each but the last raises the modularity, so this only bounds rounding errors."""
+MOST_ROUNDS = 10
+"""Passes over a graph of links; two groups may swap a node for ever."""
 LENGTH_RATIO = 2.0
 
 _LETTERS = re.compile(r"[^\W\d_]{4,}")
@@ -63,6 +65,32 @@ def _moved(gains: Distances, labels: npt.NDArray[np.int64]) -> npt.NDArray[np.in
         if np.array_equal(before, labels):
             break
     return np.unique(labels, return_inverse=True)[1].astype(np.int64)
+
+
+def linked_groups(count: int, edges: Iterable[tuple[int, int, float]]) -> list[int]:
+    """The group of each of `count` nodes: nodes with many and heavy edges among them share one.
+
+    Label propagation: a node joins the group that most of its edges lead to, by weight, until none moves.
+    The same edges give the same groups. A node without edges is alone.
+    """
+    ways: dict[int, list[tuple[int, float]]] = defaultdict(list)
+    for one, other, weight in edges:
+        if one != other:
+            ways[one].append((other, weight))
+            ways[other].append((one, weight))
+    groups = list(range(count))
+    for _ in range(MOST_ROUNDS):
+        moved = False
+        for node in sorted(ways):
+            totals: dict[int, float] = defaultdict(float)
+            for neighbour, weight in ways[node]:
+                totals[groups[neighbour]] += weight
+            best = max(totals, key=lambda group: (totals[group], group == groups[node], -group))
+            moved = moved or best != groups[node]
+            groups[node] = best
+        if not moved:
+            break
+    return groups
 
 
 def clustered(pairs: Iterable[tuple[int, int]], count: int) -> list[list[int]]:

@@ -148,7 +148,7 @@ def replaces(question: str, older: str, newer: str, less_similar: float = 0.0) -
     old, new = statement(older), statement(newer)
     if old is None or new is None or less_similar > MOST_LESS_SIMILAR:
         return False
-    if not _tells_change(new) or ADDING.search(newer):
+    if not _tells_change(newer) or ADDING.search(newer):
         return False
     if _ASKS_QUANTITY.search(question) and _QUANTITY.search(older) and not _QUANTITY.search(newer):
         return False
@@ -156,7 +156,11 @@ def replaces(question: str, older: str, newer: str, less_similar: float = 0.0) -
     return bool(topic) and topic <= _stems(newer) and not _is_narrower(older, new)
 
 
-def _tells_change(new: Statement) -> bool:
+@lru_cache(maxsize=CACHED)
+def _tells_change(text: str) -> bool:
+    new = statement(text)
+    if new is None:
+        return False
     return new.corrects or not CHANGING.isdisjoint(new.words) or _CHANGE.search(new.text) is not None
 
 

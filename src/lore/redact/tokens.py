@@ -47,6 +47,7 @@ def _token(kind: str, hints: str, pattern: str, back: tuple[int, ...] = (0,), **
 
 END = r"(?![A-Za-z0-9])"
 TOKENS = (
+    _token("lore token", "lore_", r"lore_[0-9a-f]{12}_[\w-]{43}"),
     _token("aws key", "AKIA ASIA", rf"A[KS]IA[A-Z2-7]{{16}}{END}"),
     _token("github token", "ghp_ gho_ ghu_ ghs_ ghr_", r"gh[opusr]_[A-Za-z0-9]{36,}+"),
     _token("github token", "github_pat_", r"github_pat_\w{50,}+"),

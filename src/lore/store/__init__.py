@@ -2,28 +2,33 @@
 tests each. STORES lists the databases that keep it.
 
 A store holds many tenants. Nothing that is read or written for one tenant ever touches another one. Within
-a tenant a reader sees its own namespace and the namespace `shared`.
+a tenant a reader sees its own namespace, the namespaces of its teams, and the namespace `shared`.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal
 
-from lore.errors import Invalid
-from lore.health import Counts, Finding, Scrubbed, StoreReport
+from lore.errors import Invalid, Unavailable
+from lore.health import BackupReport, Counts, Finding, Scrubbed, StoreReport
+from lore.inspection import Purged
 from lore.lazy import load
 from lore.model import Cause, Entry, Filter, Link, Memory, Trace
+from lore.store.abilities import FileStore, IndexedStore, SharedStore
 from lore.store.records import AnyRecord, Record
 from lore.store.values import (
     EVERY,
     Backlog,
     Cooccurrence,
+    DayCount,
     JournalFilter,
     Listing,
     Neighbours,
     Page,
+    Part,
     Passage,
     Place,
     Suggestion,
@@ -35,8 +40,8 @@ from lore.text import listed
 from lore.vectors import Vector
 
 __all__ = [
-    "DEFAULT_TENANT", "STORES", "FileStore", "Listing", "Page", "Passage", "Reader", "Store", "Suggestion",
-    "Writer", "back_up", "open_store",
+    "DEFAULT_TENANT", "STORES", "FileStore", "IndexedStore", "Listing", "Page", "Passage", "Reader",
+    "SharedStore", "Snapshot", "Store", "Suggestion", "Writer", "back_up", "open_store",
 ]  # fmt: skip
 
 DEFAULT_TENANT = ""
@@ -44,13 +49,15 @@ DEFAULT_TENANT = ""
 
 
 class Reader(ABC):
-    """The store as one namespace of one tenant sees it: its own memories, the shared ones, and their links.
+    """The store as one namespace of one tenant sees it: its own memories, those of its teams, the shared
+    ones, and their links.
 
     Nothing of another tenant or namespace appears in any answer. Unknown ids are simply absent. A reader
-    sees everything that was committed before the call.
+    sees everything that was committed before the call. teams: namespaces, without its own and `shared`.
     """
 
     namespace: str
+    teams: tuple[str, ...]
 
     # --- memories
     @abstractmethod
@@ -72,6 +79,7 @@ class Reader(ABC):
         """The memories that pass, page by page: newest first, or most important, or most used; then newest.
 
         newest below: by the newest child that is not forgotten; by its own time, if a memory has none.
+        shuffled: by the ends of their ids, which are random, so that the first ones are a fair sample.
         A memory that is there all the time is listed once, whatever is written between two pages.
         """
 
@@ -172,7 +180,7 @@ class Reader(ABC):
     # --- records and the past
     @abstractmethod
     def records(self, kind: type[AnyRecord], **fields: Any) -> list[AnyRecord]:
-        """The records of this very namespace with these fields, by key. Bookmarks: the shared ones too."""
+        """The records of this very namespace with these fields, by key. Bookmarks: all that are in sight."""
 
     @abstractmethod
     def journal(self, where: JournalFilter, page: Page) -> Listing[Entry]:
@@ -180,6 +188,15 @@ class Reader(ABC):
 
         Entries are in the order of their commits. A caller that reads on from the cursor of its last page, at
         any later time, gets every entry once, however commits overlap.
+        """
+
+    @abstractmethod
+    def days(self, since: float, offset: float = 0.0) -> list[DayCount]:
+        """The changes of memories in the journal since then, counted by day, kind of memory, and event.
+
+        learnt: stored for the first time. forgotten, replaced: no longer current because of this change.
+        restored: neither forgotten nor replaced any more. changed: any other field. Days begin at midnight
+        `offset` seconds ahead of UTC. Memories that are gone for good do not count.
         """
 
 
@@ -194,7 +211,8 @@ class Writer(Reader):
         """Insert or replace by id; returned as stored (with alias and depth).
 
         Text index and vectors follow the text. Use (access counts, activation) is only taken over from
-        new memories, depth never: it follows from the links. An id outside this namespace: NotFound.
+        new memories, depth never: it follows from the links. A new memory without an author gets that of
+        the cause; a changed one keeps its own. An id or a namespace out of sight: NotFound.
 
         full_texts: whole texts to keep beside memories, by id; an empty one removes it. They are neither
         searched nor embedded, and the journal does not copy them. Unknown id: NotFound.
@@ -224,23 +242,51 @@ class Writer(Reader):
         """Insert or replace by key; `removed` are deleted by key. The journal does not copy them."""
 
 
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """One tenant at one moment: a reader of each namespace, which sees the others too, and the ids of a part.
+
+    ids: in the order in which the memories were first stored, forgotten and superseded ones included.
+    """
+
+    readers: Mapping[str, Reader]
+    ids: Callable[[Part], Iterator[str]]
+    count: Callable[[Part], int]
+
+
 class Store(ABC):
-    """The parts of a store that belong to no single reader."""
+    """The parts of a store that belong to no single reader.
+
+    embeds_together: several processes embed at the same time, each what it has claimed; otherwise one does.
+    """
+
+    embeds_together: bool = False
 
     @abstractmethod
-    def reader(self, namespace: str, tenant: str = DEFAULT_TENANT) -> Reader:
-        """The store as `namespace` of `tenant` sees it."""
+    def reader(self, namespace: str, tenant: str = DEFAULT_TENANT, teams: Sequence[str] = ()) -> Reader:
+        """The store as `namespace` of `tenant` sees it. teams: further namespaces that it sees."""
 
     @abstractmethod
     def transaction(
-        self, namespace: str, cause: Cause, now: float, tenant: str = DEFAULT_TENANT
+        self,
+        namespace: str,
+        cause: Cause,
+        now: float,
+        tenant: str = DEFAULT_TENANT,
+        teams: Sequence[str] = (),
     ) -> AbstractContextManager[Writer]:
         """All or nothing: durable when the block ends, gone when it raises; isolated from the others.
+
+        It sees what the reader of the same namespace and teams sees, and may change all of it.
 
         The block holds the write lock of its tenant from the beginning: two writers of a tenant never
         interleave, and what a block reads is the latest committed state plus its own changes. So a decision
         that is made inside needs no retry. A thread has at most one transaction at a time.
         """
+
+    @abstractmethod
+    def snapshot(self, tenant: str = DEFAULT_TENANT) -> AbstractContextManager["Snapshot"]:
+        """A tenant as it is when the block begins; what others write meanwhile is not seen in it."""
 
     # --- derived state: a crash of the machine may lose it, because it can be recomputed or hardly matters
     @abstractmethod
@@ -248,8 +294,16 @@ class Store(ABC):
         """Count one use of each memory shown, and add activation. Nothing else changes."""
 
     @abstractmethod
-    def unembedded(self, model: str, limit: int) -> Backlog:
-        """Memories of all tenants without a vector of this model: statements first, then newest first."""
+    def namespaces(self) -> list[tuple[str, str]]:
+        """Tenant and namespace of all memories, in order."""
+
+    @abstractmethod
+    def unembedded(self, model: str, limit: int, claim_seconds: float = 0.0) -> Backlog:
+        """Memories of all tenants without a vector of this model: statements first, then newest first.
+
+        claim_seconds: if the store `embeds_together`, nobody else who claims gets these meanwhile, and those
+        that others have claimed are left out. Otherwise it is of no effect. The total may stop at 100,000.
+        """
 
     @abstractmethod
     def embed(self, model: str, vectors: Mapping[Passage, Vector]) -> int:
@@ -279,6 +333,17 @@ class Store(ABC):
         """
 
     @abstractmethod
+    def purge(self, ids: Iterable[str], cause: Cause, now: float, tenant: str = DEFAULT_TENANT) -> Purged:
+        """Erase the forgotten memories among `ids` for good, whatever their namespace; others stay.
+
+        Gone are their rows, whole texts, vectors, links, suggestions and records, and their words in every
+        index. Their journal entries, and those of their links, lose fields and reasons; those of their
+        parents lose contexts. One new entry for each memory says that it was erased: `before` is empty,
+        `after` None. Depths follow. When this returns, no byte of the database holds their texts. backups:
+        copies beside the store that still do.
+        """
+
+    @abstractmethod
     def release(self) -> None:
         """Give back memory that can be filled again: indexes and caches. Nothing else changes."""
 
@@ -287,17 +352,16 @@ class Store(ABC):
         """Let go of everything; a second call does nothing."""
 
 
-@runtime_checkable
-class FileStore(Protocol):
-    """What only a store in one file offers."""
-
-    def backup(self, target: Path) -> None:
-        """A complete, consistent copy while others go on writing."""
-
-
-STORES = {"sqlite": "lore.store.sqlite.store:SqliteStore"}
+STORES = {
+    "sqlite": "lore.store.sqlite.store:SqliteStore",
+    "postgresql": "lore.store.postgres.store:PostgresStore",
+}
 """Scheme of a location -> the class of its database, imported when opened. A location without a scheme is the
 file of an SQLite database."""
+
+
+EXTRAS = {"postgresql": "postgres"}
+"""Scheme of a location -> the extra of the package that its database needs."""
 
 
 def open_store(location: str | Path, **options: Any) -> Store:
@@ -307,12 +371,16 @@ def open_store(location: str | Path, **options: Any) -> Store:
         scheme, location = "sqlite", Path(location)
     if scheme not in STORES:
         raise Invalid(f"unknown database {scheme!r}; known: {listed(STORES)}")
-    store: Store = load(STORES[scheme])(location, **options)
+    try:
+        store: Store = load(STORES[scheme])(location, **options)
+    except ImportError as error:
+        wanted = f"pip install 'agent-lore[{EXTRAS.get(scheme, scheme)}]'"
+        raise Unavailable(f"the database {scheme} needs more packages ({error}); {wanted}") from error
     return store
 
 
-def back_up(store: Store, target: Path) -> None:
-    """Write a complete copy of a store that is a file."""
+def back_up(store: Store, target: Path) -> BackupReport:
+    """Write a complete, verified copy of a store that is a file."""
     if not isinstance(store, FileStore):
         raise Invalid("this store is no file; back it up with the tools of its database")
-    store.backup(target)
+    return store.backup(target)

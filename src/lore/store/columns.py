@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from operator import attrgetter
 from typing import Any, cast
 
@@ -10,15 +10,19 @@ from lore.admit import admit
 from lore.model import Link, Memory
 from lore.store.records import (
     KEYS,
+    AccessToken,
     AnyRecord,
     Bookmark,
     ConsolidationRun,
     DigestProgress,
+    FieldStamps,
     Job,
+    Judgement,
     PhaseMark,
     Record,
     SessionAnswers,
     Spending,
+    SyncMark,
 )
 
 USE = (
@@ -35,7 +39,7 @@ KNOWLEDGE = (
     "namespace", "kind", "type", "title", "summary", "content", "context", "status", "importance", "score",
     "confidence", "confidence_count", "source", "source_type", "session", "channel", "project", "trust",
     "created_at", "updated_at", "superseded_by", "superseded_at", "forgotten_at", "forgotten_reason", "flags",
-    "metadata",
+    "metadata", "author",
 )  # fmt: skip
 """The fields of a Memory that a writer decides."""
 
@@ -60,6 +64,7 @@ Rows = Callable[[str, Parameters | Sequence[Any]], list[Row]]
 """Runs one statement to its end, with parameters by name or in their order."""
 
 _values = attrgetter(*KNOWLEDGE, *USE)
+_texts = attrgetter(*TEXTS)
 _link_values = attrgetter(*LINK)
 _json = json.JSONEncoder(ensure_ascii=False, sort_keys=True).encode
 _FLAGS, _METADATA = KNOWLEDGE.index("flags"), KNOWLEDGE.index("metadata")
@@ -102,12 +107,36 @@ def columns_of(memory: Memory) -> Parameters:
     return dict(zip(KNOWLEDGE, values_of(memory), strict=False))
 
 
+def with_columns(memory: Memory, columns: Parameters) -> Memory:
+    """The memory with these columns, which `columns_of` or the journal gave."""
+    values = dict(columns)
+    if "flags" in values:
+        values["flags"] = frozenset(json.loads(values["flags"]))
+    if "metadata" in values:
+        values["metadata"] = json.loads(values["metadata"])
+    return replace(memory, **values)
+
+
 def admitted(columns: Parameters) -> Parameters:
     """Columns of a memory without secrets, as an older Lore may have stored them."""
     return {
         name: _json(admit(json.loads(value))) if name in ("flags", "metadata") else admit(value)
         for name, value in columns.items()
     }
+
+
+def clean_memory(memory: Memory) -> Memory:
+    """The memory without secrets."""
+    texts = _texts(memory)
+    clean = admit(texts)
+    return memory if clean is texts else replace(memory, **dict(zip(TEXTS, clean, strict=True)))
+
+
+def clean_link(link: Link) -> Link:
+    """The link without secrets."""
+    type, reason = admit(link.type), admit(link.reason)
+    same = type is link.type and reason is link.reason
+    return link if same else replace(link, type=type, reason=reason)
 
 
 def link_values_of(link: Link) -> list[Any]:
@@ -120,6 +149,12 @@ def link_values_of(link: Link) -> list[Any]:
 def link_columns_of(link: Link) -> Parameters:
     """What a writer decides about a link, by column."""
     return dict(zip(LINK, link_values_of(link), strict=True))
+
+
+def link_with_columns(link: Link, columns: Parameters) -> Link:
+    """The link with these columns, which `link_columns_of` or the journal gave."""
+    values = link_columns_of(link) | columns
+    return replace(link, **values | {"active": bool(values["active"])})
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +203,10 @@ RECORDS: dict[Any, RecordTable] = {
     PhaseMark: _table(PhaseMark, "phase_mark", as_json="seen"),
     ConsolidationRun: _table(ConsolidationRun, "consolidation_run", as_json="phases counts remarks"),
     Spending: _table(Spending, "spending"),
+    AccessToken: _table(AccessToken, "access_token", as_json="namespaces rights"),
+    SyncMark: _table(SyncMark, "sync_mark"),
+    FieldStamps: _table(FieldStamps, "field_stamps", as_json="stamps"),
+    Judgement: _table(Judgement, "judgement"),
 }
 
 

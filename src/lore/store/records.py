@@ -6,7 +6,7 @@ apart. Fields are plain values, or mappings and tuples that are stored as JSON.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from lore.bookmark import Bookmark as Bookmark
 
@@ -90,7 +90,75 @@ class Spending:
     unpriced: int = 0
 
 
-Record = Bookmark | Job | DigestProgress | SessionAnswers | PhaseMark | ConsolidationRun | Spending
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccessToken:
+    """Lets its holder call a server. digest: of the secret, which is not kept.
+
+    of_tenant, namespaces: what the holder sees; it acts in the first namespace unless it names another one of
+    them. rights: of `verbs.Right`. expires_at: None for never.
+    """
+
+    id: str
+    name: str
+    digest: str
+    of_tenant: str
+    namespaces: tuple[str, ...]
+    rights: tuple[str, ...]
+    created_at: float
+    expires_at: float | None = None
+    last_used_at: float | None = None
+    revoked_at: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SyncMark:
+    """How far this store has followed another one, or that one this: a cursor of the journal.
+
+    remote: the address of the server. direction: `push` (turns), `send` (changes of memories) or `pull`.
+    """
+
+    remote: str
+    direction: str
+    cursor: str
+    moved_at: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldStamps:
+    """When the fields of a memory or link last changed, in all stores that it was merged with.
+
+    id: of the memory or link in this store. stamps: field -> seconds. seq: of the last journal entry that
+    they include; later changes of this store are only in the journal.
+    """
+
+    id: str
+    stamps: Mapping[str, float]
+    seq: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """What a person decided about something that Lore did or holds back. key: see `engine.inbox`."""
+
+    key: str
+    verdict: Literal["accepted", "rejected"]
+    judged_at: float
+    judged_by: str = ""
+
+
+Record = (
+    Bookmark
+    | Job
+    | DigestProgress
+    | SessionAnswers
+    | PhaseMark
+    | ConsolidationRun
+    | Spending
+    | AccessToken
+    | SyncMark
+    | FieldStamps
+    | Judgement
+)
 AnyRecord = TypeVar("AnyRecord", bound=Record)
 
 KEYS: dict[Any, tuple[str, ...]] = {
@@ -101,6 +169,10 @@ KEYS: dict[Any, tuple[str, ...]] = {
     PhaseMark: ("phase",),
     ConsolidationRun: ("began_at",),
     Spending: ("day", "model"),
+    AccessToken: ("id",),
+    SyncMark: ("remote", "direction"),
+    FieldStamps: ("id",),
+    Judgement: ("key",),
 }
 """The fields that tell the records of a namespace apart."""
 

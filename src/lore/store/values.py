@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
+from lore.inspection import Event
 from lore.model import Order, Successor, Trace
 
 Item = TypeVar("Item")
@@ -20,6 +21,15 @@ class Page:
     cursor: str = ""
     order: Order = "newest"
     total: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The memories of one namespace, or those of some kinds and projects in it; empty sets mean all."""
+
+    namespace: str
+    kinds: frozenset[str] = frozenset()
+    projects: frozenset[str] = frozenset()
 
 
 EVERY = Page(limit=1 << 62)
@@ -66,10 +76,22 @@ class Neighbours(dict[str, float]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JournalFilter:
-    """Which entries of the journal are wanted: of one memory or link, or all; newest or oldest first."""
+    """Which entries of the journal are wanted: of one memory or link, of one transaction, or all; newest or
+    oldest first."""
 
     id: str | None = None
+    batch: str | None = None
     newest_first: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class DayCount:
+    """The number of changes of one kind of memory on one day. day: since 1970-01-01."""
+
+    day: int
+    kind: str
+    event: Event
+    count: int
 
 
 @dataclass(frozen=True, slots=True)

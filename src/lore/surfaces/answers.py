@@ -112,9 +112,14 @@ def text_of(memory: Memory) -> str:
 
 
 def origin(hit: Hit) -> dict[str, Any]:
-    """Project of a memory and the turns that it stands for, without those that are empty."""
+    """Project and author of a memory and the turns that it stands for, without those that are empty."""
     parts = {"project": hit.memory.project, "sources": list(hit.sources)}
-    return {name: value for name, value in parts.items() if value}
+    return {name: value for name, value in parts.items() if value} | author_of(hit.memory)
+
+
+def author_of(memory: Memory) -> dict[str, str]:
+    """The name of who wrote a memory; no field for the user of this machine."""
+    return {"author": memory.author} if memory.author else {}
 
 
 def day(at: float) -> str:

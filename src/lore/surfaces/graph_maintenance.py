@@ -122,6 +122,7 @@ def consolidation_report(
     "Import a memory file",
     "entities_imported: integer, relations_imported: integer, errors: integer, skipped: integer",
     idempotent=True,
+    local=True,
 )
 def migrate(
     lore: Lore,

@@ -57,7 +57,7 @@ def search_nodes(lore: Lore, query: Annotated[str, Field(description="At most 50
     return Reply({**graph_answer(fitted, relations, budget, ADVICE), "omitted": nodes.omitted})
 
 
-@GRAPH.tool("Open entities", "entities: array, relations: array, notes?: array")
+@GRAPH.tool("Open entities", "entities: array, relations: array, notes?: array", uses=True)
 def open_nodes(
     lore: Lore,
     names: Annotated[list[str], Field(description="At most 50.")],
@@ -92,7 +92,7 @@ def read_graph(lore: Lore) -> Reply:
     return Reply({**graph_answer(fitted, relations, budget, GRAPH_ADVICE), "omitted": nodes.omitted})
 
 
-@GRAPH.tool("Search by meaning", "results: array, notes?: array")
+@GRAPH.tool("Search by meaning", "results: array, notes?: array", uses=True)
 def search_semantic(
     lore: Lore,
     query: Annotated[str, Field(description="A question or key words.")],

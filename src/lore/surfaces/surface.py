@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
@@ -11,9 +11,15 @@ from lore.engine import Lore
 from lore.engine.entity_view import GraphVocabulary
 from lore.errors import Invalid
 from lore.text import compact, listed, preview
+from lore.verbs import Right
 
 ZOD_TYPES = {str: "string", int: "number", float: "number", bool: "boolean", list: "array", dict: "object"}
 """Names of types in the errors of zod, the argument checker of the TypeScript SDK."""
+MOST_VALUES = 100_000
+"""Values in the arguments of one call. Each may be wrong, and to explain a wrong one takes a thousand times
+its size in memory."""
+SHOWN_ERRORS = 20
+"""Wrong arguments that one answer names; an agent reads all of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +42,11 @@ class Arguments(BaseModel):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Tool:
-    """One function of a surface, with everything that a door needs to offer it."""
+    """One function of a surface, with everything that a door needs to offer it.
+
+    right: which right its caller needs; a tool that changes nothing but counts of use needs only `read`.
+    local: it reads files of the machine where Lore runs.
+    """
 
     name: str
     title: str
@@ -48,11 +58,14 @@ class Tool:
     read_only: bool
     destructive: bool
     idempotent: bool
+    right: Right
+    local: bool = False
     aliases: tuple[str, ...] = ()
     drop_in: bool = False
 
     def __call__(self, lore: Lore, arguments: Mapping[str, Any]) -> Reply:
         """Check the arguments, then answer; LoreErrors carry the dialect's own words."""
+        check_count(arguments)
         try:
             checked = self.arguments.model_validate(dict(arguments))
         except ValidationError as error:
@@ -67,6 +80,18 @@ class Tool:
             reason = f"Invalid arguments for tool {self.name}: {mistakes}"
             return f"MCP error -32602: Input validation error: {reason}"
         return f"{self.name}: {'; '.join(_errors(error, self.arguments))}"
+
+
+def check_count(arguments: object) -> None:
+    """Invalid if the arguments of a call have too many values, at all levels together."""
+    left, values = MOST_VALUES, [arguments]
+    while values:
+        value = values.pop()
+        inner = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
+        left -= len(inner)
+        if left < 0:
+            raise Invalid(f"the arguments have more than {MOST_VALUES:,} values; send them in several calls")
+        values.extend(inner)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +115,8 @@ class Surface:
     adopts: an empty store begins with the graph, in these words, of the file that the settings name.
     drop_in: mistakes are answered as by the server that it replaces: unknown arguments are ignored, and
     errors have that server's words. differences: where it answers otherwise, and why, for its page.
+    prompts: how an agent does what a prompt of `surfaces.prompts` asks, by its name; tools are in backticks.
+    withheld: tools that this client may not call, with the reasons.
     """
 
     name: str
@@ -99,12 +126,20 @@ class Surface:
     adopts: GraphVocabulary | None = None
     drop_in: bool = False
     differences: tuple[str, ...] = ()
+    prompts: Mapping[str, str] = field(default_factory=dict)
+    withheld: Mapping[str, str] = field(default_factory=dict)
     tools: dict[str, Tool] = field(default_factory=dict)
     resources: dict[str, Resource] = field(default_factory=dict)
 
     def names(self) -> dict[str, Tool]:
         """Every name that a tool can be called by; only its own is listed."""
         return {name: tool for tool in self.tools.values() for name in (tool.name, *tool.aliases)}
+
+    def without(self, withheld: Mapping[str, str]) -> "Surface":
+        """The same surface without these tools; calls of them are refused with the reasons."""
+        tools = {name: tool for name, tool in self.tools.items() if name not in withheld}
+        names = {name: withheld[tool.name] for name, tool in self.names().items() if tool.name in withheld}
+        return replace(self, tools=tools, withheld=names)
 
     def offer(self, resource: Resource) -> None:
         """Let clients read a resource."""
@@ -116,7 +151,8 @@ class Surface:
         """Register a function under its own name; its docstring is the description.
 
         answer: the keys of the reply's data with their JSON types, such as "id: string|null, notes?: array";
-        a key with "?" may be absent. hints: read_only, destructive, idempotent.
+        a key with "?" may be absent. hints: read_only, destructive, idempotent, local, and uses: it changes
+        nothing but counts of use.
         """
 
         def register(function: Callable[..., Reply]) -> Callable[..., Reply]:
@@ -132,6 +168,8 @@ class Surface:
                 read_only=hints.get("read_only", False),
                 destructive=hints.get("destructive", False),
                 idempotent=hints.get("idempotent", False) or hints.get("read_only", False),
+                right="read" if hints.get("read_only") or hints.get("uses") else "write",
+                local=hints.get("local", False),
                 aliases=aliases,
                 drop_in=self.drop_in,
             )
@@ -194,7 +232,7 @@ def _answer_schema(answer: str) -> dict[str, Any]:
 
 def _errors(error: ValidationError, arguments: type[BaseModel]) -> Iterator[str]:
     """One sentence per wrong argument: what is wrong, and what would be right."""
-    for mistake in error.errors(include_url=False, include_context=False):
+    for mistake in error.errors(include_url=False, include_context=False)[:SHOWN_ERRORS]:
         name = ".".join(map(str, mistake["loc"]))
         if mistake["type"] == "extra_forbidden":
             yield f"unknown argument {preview(name, 80)!r}; known: {listed(arguments.model_fields)}"
@@ -203,6 +241,8 @@ def _errors(error: ValidationError, arguments: type[BaseModel]) -> Iterator[str]
         else:
             value = preview(repr(mistake["input"]), 80)
             yield f"argument {name!r}: {mistake['msg'].lower()}, not {value}"
+    if (more := error.error_count() - SHOWN_ERRORS) > 0:
+        yield f"and {more:,} more"
 
 
 def _zod_errors(error: ValidationError, schema: Mapping[str, Any]) -> Iterator[str]:

@@ -101,6 +101,18 @@ def open_transcript(
         yield RowTranscript(reader, path, db, here, bookmarks)
 
 
+@contextmanager
+def open_database(path: Path) -> Iterator[apsw.Connection]:
+    """A database of another program as it is now, for reading; no file beside it is created or changed."""
+    _check_files(path)
+    with _errors_explained(path):
+        log = path.with_name(path.name + LOG_SUFFIX)
+        logged = log.exists() and log.stat().st_size > 0
+        with closing(_connect(path, immutable=not logged)) as db:
+            db.execute("BEGIN")
+            yield db
+
+
 class RowTranscript:
     """The changed rows of a database as entries. The reader's state says where to continue."""
 
@@ -152,10 +164,12 @@ def _check_files(path: Path) -> None:
             raise Unavailable(f"{part} is {error.strerror}, so the database is not read") from error
 
 
-def _connect(path: Path) -> apsw.Connection:
+def _connect(path: Path, immutable: bool = False) -> apsw.Connection:
+    """immutable: nobody writes, so that SQLite takes no locks and makes no files beside the database."""
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
     with _errors_explained(path):
-        db = apsw.Connection(f"{path.absolute().as_uri()}?mode=ro", flags=flags)
+        extra = "&immutable=1" if immutable else ""
+        db = apsw.Connection(f"{path.absolute().as_uri()}?mode=ro{extra}", flags=flags)
         db.set_busy_timeout(BUSY_MILLISECONDS)
         for setting in SETTINGS:
             db.execute(setting).fetchall()

@@ -35,6 +35,13 @@ def project_of(folder: str, remote: str = "") -> Project | None:
     return repository_of(folder) or _project(folder.rstrip("/") or "/")
 
 
+def foreign_project(folder: str, remote: str = "") -> Project | None:
+    """The project of a folder on another machine: nothing on this disk says what it is."""
+    if remote:
+        return _project(repository(remote))
+    return _project(folder.rstrip("/") or "/") if folder else None
+
+
 def repository_of(folder: str) -> Project | None:
     """The project of a folder inside a repository; None for any other folder."""
     common = _common(Path(folder)) if folder and len(folder) <= untrusted_files.LONGEST_PATH else None

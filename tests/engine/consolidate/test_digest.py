@@ -7,9 +7,9 @@ import pytest
 
 from lore import Filter, Lore, Query
 from lore.clock import Clock
-from lore.config import ConsolidationSettings
 from lore.engine.consolidate.backlog import ATTEMPTS
 from lore.llm.base import Nonsense, OverBudget, Unreachable
+from lore.settings import ConsolidationSettings
 from tests.engine.consolidate.helpers import (
     FitEmbedder,
     contents,

@@ -6,7 +6,7 @@ import pytest
 
 from lore import Draft, Filter, Lore, Query, Tie
 from lore.clock import Clock
-from lore.config import ConsolidationSettings
+from lore.settings import ConsolidationSettings
 from tests.engine.consolidate.helpers import (
     FitEmbedder,
     converse,

@@ -6,9 +6,9 @@ import pytest
 
 from lore import Draft, Filter, Lore, Query, Tie
 from lore.clock import Clock
-from lore.config import ConsolidationSettings
 from lore.model import LINK_KINDS
 from lore.ranking.decay import relevance
+from lore.settings import ConsolidationSettings
 from tests.engine.consolidate.helpers import (
     converse,
     counts_of,

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 from lore import Lore
 from lore.clock import Clock
-from lore.config import ConsolidationSettings
 from lore.llm.base import Unreachable
 from lore.model import Revision, Tie
+from lore.settings import ConsolidationSettings
 from tests.engine.consolidate.helpers import (
     counts_of,
     descriptions,

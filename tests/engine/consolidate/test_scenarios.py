@@ -10,8 +10,9 @@ import pytest
 
 from lore import Filter, Lore, Query, Tie
 from lore.clock import Clock
-from lore.config import Config, ConsolidationSettings
+from lore.config import Config
 from lore.connecting import wire
+from lore.settings import ConsolidationSettings
 from lore.transcripts.sources import SOURCES
 from tests.engine.consolidate.helpers import (
     contents,

@@ -9,10 +9,10 @@ import pytest
 
 from lore import Lore
 from lore.clock import Clock
-from lore.config import ConsolidationSettings
 from lore.llm.base import Prompt
 from lore.llm.prompts import instructions
 from lore.llm.scripted import ScriptedModel
+from lore.settings import ConsolidationSettings
 from tests.engine.consolidate.helpers import run_phases
 from tests.engine.consolidate_llm.conftest import (
     FIRST,

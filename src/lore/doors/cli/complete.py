@@ -11,7 +11,7 @@ from lore import lazy
 from lore.doors.cli.connect import settings
 from lore.doors.cli.group import Flags
 from lore.doors.cli.render import visible
-from lore.errors import LoreError
+from lore.errors import Invalid, LoreError
 from lore.model import ID_TAIL, Filter
 
 MOST = 50
@@ -67,9 +67,9 @@ def complete_ids(*, kinds: Sequence[str] = (), forgotten: bool = False) -> Compl
         before, comma, part = incomplete.rpartition(",")
         part = part.lower()
         with suppress(LoreError, OSError):
-            path, namespace = _store(ctx)
+            path, namespaces = _store(ctx)
             peek = lazy.store_peek
-            found = peek.memories(path, namespace, part, where, MOST)
+            found = peek.memories(path, namespaces, part, where, MOST)
             titles = {id: " ".join(visible(title).split()) for id, title in found}
             tails = {id: id[-ID_TAIL:] if id[-ID_TAIL:].startswith(part) else id for id in titles}
             return [CompletionItem(before + comma + tails[id], help=title) for id, title in titles.items()]
@@ -81,8 +81,8 @@ def complete_ids(*, kinds: Sequence[str] = (), forgotten: bool = False) -> Compl
 def complete_projects(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete projects by the last part of their key, or by the whole key if two share that part."""
     with suppress(LoreError, OSError):
-        path, namespace = _store(ctx)
-        keys = lazy.store_peek.projects(path, namespace, limit=MOST_PROJECTS)
+        path, namespaces = _store(ctx)
+        keys = lazy.store_peek.projects(path, namespaces, limit=MOST_PROJECTS)
         names = [key.rstrip("/").rpartition("/")[2] for key in keys]
         pairs = zip(keys, names, strict=True)
         unique = [name if name and names.count(name) == 1 else key for key, name in pairs]
@@ -90,8 +90,10 @@ def complete_projects(ctx: click.Context, param: click.Parameter, incomplete: st
     return []
 
 
-def _store(ctx: click.Context) -> tuple[Path, str]:
-    """The database and the namespace of a command line that was parsed but not run."""
+def _store(ctx: click.Context) -> tuple[Path, tuple[str, ...]]:
+    """The database and the namespaces in sight of a command line that was parsed but not run."""
     params = ctx.find_root().params
     config = settings(Flags(**{name: params.get(name) for name in ("db_path", "data_dir", "namespace")}))
-    return config.database, config.namespace
+    if config.database_url:
+        raise Invalid("a store in a database server completes nothing: to ask it would take too long")
+    return config.database, (config.namespace, *config.seen)

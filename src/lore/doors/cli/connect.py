@@ -3,7 +3,7 @@
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager, nullcontext
+from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, cast
 from lore import lazy
 from lore.doors.cli.group import Flags
 from lore.doors.cli.render import warn
+from lore.doors.daemon_status import State
 from lore.doors.endpoint import Connection, Endpoint, Hung
 from lore.doors.rpc import Remote
 from lore.environment import folder, session, variables
-from lore.errors import LoreError, NotFound
+from lore.errors import Invalid, LoreError, NotFound
 from lore.health import Embeds
+from lore.text import without_password
 from lore.version import VERSION
 
 if TYPE_CHECKING:
@@ -80,22 +82,52 @@ def open_embedder(flags: Flags, lore: "Lore") -> Iterator[Embeds]:
             yield cast(Embeds, remote)
 
 
+@contextmanager
+def announced(flags: Flags, state: State) -> Iterator[None]:
+    """Have the daemon, if one runs, show this state while the block runs."""
+    with ExitStack() as stack:
+        fields = {"version": VERSION, "folder": folder(), "pid": str(os.getpid()), "state": state}
+        with suppress(OSError):
+            connection, _, _ = endpoint_of(flags).dial("activity", fields | variables())
+            stack.callback(connection.close)
+        yield
+
+
 def missing_store(flags: Flags) -> "Config | None":
     """The settings, if the store that they name does not exist yet; else None."""
     config = settings(flags)
     return config if _missing(config) else None
 
 
-def require_store(flags: Flags, action: str) -> Path:
-    """The database file. NotFound if it does not exist yet; action: what was to be done with it."""
+def require_store(flags: Flags, action: str) -> str:
+    """Where the store is. NotFound if there is none yet; action: what was to be done with it."""
     config = settings(flags)
     if _missing(config):
         raise NotFound(f"there is nothing to {action}: {config.database} does not exist yet")
+    return without_password(str(config.location))
+
+
+def require_file(flags: Flags, action: str) -> Path:
+    """The database file. Invalid if the store is no file, NotFound if it does not exist yet."""
+    config = settings(flags)
+    refuse_database(config, action)
+    require_store(flags, action)
     return config.database
+
+
+def refuse_database(config: "Config", action: str) -> None:
+    """Invalid if the store is no file."""
+    if config.database_url:
+        raise Invalid(
+            f"the store is {without_password(config.database_url)}, not a file; {action} it with the tools of"
+            " its database, such as pg_dump and pg_restore (docs/postgres.md)"
+        )
 
 
 def _missing(config: "Config") -> bool:
     """Whether no store was ever here. A store that was lost is an error, which opening it reports."""
+    if config.database_url:
+        return False
     return not config.database.exists() and not lazy.store_opening.marker_of(config.database).exists()
 
 

@@ -3,7 +3,7 @@
 import signal
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from types import FrameType
@@ -13,7 +13,7 @@ import click
 
 from lore import lazy
 from lore.doors.cli.complete import complete_phases
-from lore.doors.cli.connect import open_embedder, open_store
+from lore.doors.cli.connect import announced, open_embedder, open_store
 from lore.doors.cli.group import Flags, command
 from lore.doors.cli.progress import CLEAR, NAME_WIDTH, progress
 from lore.doors.cli.render import hanging, line, note, plain, plural, show_document, show_rows, width, wrapped
@@ -92,7 +92,8 @@ class _Result:
 
 def _run(flags: Flags, phases: Sequence[str], dry: bool, offline: bool) -> _Result:
     runs = lazy.consolidation_run
-    with open_store(flags) as lore:
+    announcement = nullcontext() if dry else announced(flags, "consolidating")
+    with announcement, open_store(flags) as lore:
         lore = replace(lore, model=None) if offline else lore
         before = _spent_today(lore)
         report, stopped = None, ""

@@ -13,11 +13,11 @@ import click
 from lore import lazy
 from lore.doors import starting
 from lore.doors.cli.connect import endpoint_of, settings
-from lore.doors.cli.group import Flags, LazyGroup, command, count_option
+from lore.doors.cli.group import Flags, LazyGroup, command, count_option, http_option
 from lore.doors.cli.render import note, plural, show_document, show_rows, visible, warn
 from lore.doors.cli.status import models_text
 from lore.doors.cli.times import duration, embedding_left, with_age
-from lore.doors.daemon_status import BUSY, HUNG, query_status, read_status
+from lore.doors.daemon_status import BUSY, HTTP_SERVICE, HUNG, query_status, read_status
 from lore.doors.endpoint import Endpoint
 from lore.errors import NotFound
 from lore.version import VERSION
@@ -37,6 +37,8 @@ NOT_RUNNING = 3
 SHOWN = 20
 """Clients that the status lists."""
 POLL_SECONDS = 0.2
+HTTP_SECONDS = 30.0
+"""Longest time in which a daemon that was started loads the parts that serve HTTP."""
 
 
 @click.group(cls=LazyGroup, table=COMMANDS)
@@ -49,17 +51,20 @@ def daemon() -> None:
 
 # --- start, stop, restart
 @command()
-def start(flags: Flags, as_json: bool) -> None:
+@http_option
+@click.option("--stay", is_flag=True, help="Keep it running when nobody uses it.")
+def start(flags: Flags, http_port: int | None, stay: bool, as_json: bool) -> None:
     """Start the daemon in the background."""
     endpoint = endpoint_of(flags)
     if not read_status(endpoint)["running"]:
-        _check_settings(flags)
-    started = starting.start(endpoint)
+        check_settings(flags)
+    started = starting.start(endpoint, *_http(http_port), *(["--stay"] if stay else []))
     identity = _identity(endpoint)
     if as_json:
-        show_document({"started": started, **identity})
+        show_document({"started": started, **identity, **_http_address(endpoint, http_port, started)})
         return
     click.echo(visible(f"Lore: {'started' if started else 'running already'} (PID: {identity['pid']})"))
+    _show_http(_http_address(endpoint, http_port, started))
     if starting.is_older(str(identity["version"])):
         note(f"It is version {identity['version']}; lore daemon restart replaces it by {VERSION}.")
 
@@ -77,21 +82,48 @@ def stop(flags: Flags, as_json: bool) -> None:
 
 
 @command()
-def restart(flags: Flags, as_json: bool) -> None:
+@http_option
+def restart(flags: Flags, http_port: int | None, as_json: bool) -> None:
     """Stop the daemon if it runs, and start it again."""
     endpoint = endpoint_of(flags)
-    _check_settings(flags)
-    stopped = starting.restart(endpoint)
+    check_settings(flags)
+    stopped = starting.restart(endpoint, *_http(http_port))
     identity = _identity(endpoint)
     if as_json:
-        show_document({"stopped": stopped, "started": True, **identity})
+        show_document({"stopped": stopped, "started": True, **identity, **_http_address(endpoint, http_port)})
     else:
         click.echo(f"Lore: {'restarted' if stopped else 'started'} (PID: {identity['pid']})")
+        _show_http(_http_address(endpoint, http_port))
 
 
-def _check_settings(flags: Flags) -> None:
+def check_settings(flags: Flags) -> None:
     """Refuse settings with which a daemon could not start, before a running one is stopped."""
     warn(settings(flags).warnings)
+
+
+def _http(port: int | None) -> list[str]:
+    return [] if port is None else ["--http", str(port)]
+
+
+def _http_address(endpoint: Endpoint, port: int | None, started: bool = True) -> dict[str, str | None]:
+    """Where the daemon serves HTTP, if that was asked for. started: by this command, so it may still load."""
+    if port is None:
+        return {}
+    end = time.monotonic() + (HTTP_SECONDS if started else 0.0)
+    while True:
+        report = query_status(endpoint)
+        decided = report["http"] or HTTP_SERVICE in (report["troubles"] or ())
+        if decided or time.monotonic() >= end:
+            return {"http": report["http"]}
+        time.sleep(POLL_SECONDS)
+
+
+def _show_http(found: Mapping[str, str | None]) -> None:
+    for address in found.values():
+        if address is None:
+            note("It does not serve HTTP: see lore daemon status; lore daemon restart --http tries again.")
+        else:
+            click.echo(f"HTTP: {address}")
 
 
 def _identity(endpoint: Endpoint) -> dict[str, int | str]:
@@ -227,7 +259,7 @@ def install(flags: Flags, only_print: bool, no_start: bool, as_json: bool) -> No
     Uses systemd on Linux and launchd on macOS. A running daemon is stopped first, so that the service takes
     its place.
     """
-    _check_settings(flags)
+    check_settings(flags)
     endpoint = endpoint_of(flags)
     manager = lazy.service.manager_of(sys.platform, endpoint)
     if only_print:

@@ -15,6 +15,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from lore.doors.cli.render import complain
+from lore.doors.endpoint import HTTP_PORT
 from lore.errors import LoreError
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -52,6 +53,16 @@ def count_option(*names: str, default: int, help: str, least: int = 1) -> Callab
     """An option for a number N of lines or results."""
     range = click.IntRange(min=least)
     return click.option(*names, metavar="N", type=range, default=default, show_default=True, help=help)
+
+
+def http_option(function: Command) -> Command:
+    """--http, for commands that start a daemon."""
+    help = f"Serve HTTP as well, on this machine only (default port: {HTTP_PORT})."
+    port = click.IntRange(1, 65535)
+    option = click.option(
+        "--http", "http_port", metavar="[PORT]", type=port, is_flag=False, flag_value=HTTP_PORT, help=help
+    )
+    return option(function)
 
 
 def limit_option(default: int) -> Callable[[Command], Command]:

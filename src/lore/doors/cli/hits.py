@@ -91,7 +91,7 @@ def show_hits(lore: "Lore", hits: Sequence[Hit], query: Query, format: str | Non
 
 
 def _head(rank: int, hit: Hit, id: str, format: str | None) -> str:
-    """Rank, score and id; then its path and title, or its time, project and type."""
+    """Rank, score and id; then its path and title, or its time, author, project and type."""
     memory = hit.memory
     start = f"{rank:>2}. {hit.score:.3f}  "
     room = width() - len(start) - len(id) - 2
@@ -99,7 +99,7 @@ def _head(rank: int, hit: Hit, id: str, format: str | None) -> str:
         rest = _path(hit.breadcrumb, label(memory), room)
     else:
         when = (day if width() < NARROW else minute)(memory.created_at)
-        facts = " · ".join(filter(None, (when, name_of(memory.project), memory.type)))
+        facts = " · ".join(filter(None, (when, memory.author, name_of(memory.project), memory.type)))
         rest = click.style(line(facts, room), dim=True)
     return f"{start}{click.style(id, fg='yellow')}  {rest}"
 

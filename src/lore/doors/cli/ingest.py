@@ -1,4 +1,4 @@
-"""ingest, import: transcripts of agents, and files that people hand over, become turns."""
+"""ingest: transcripts of agents become turns."""
 
 import signal
 import time
@@ -13,15 +13,14 @@ import click
 
 from lore import lazy
 from lore.doors.cli.complete import complete_clients
-from lore.doors.cli.connect import endpoint_of, open_embedder, open_store, settings
+from lore.doors.cli.connect import announced, endpoint_of, open_store, settings
 from lore.doors.cli.group import Flags, command
-from lore.doors.cli.progress import embed_pending, progress
+from lore.doors.cli.progress import progress
 from lore.doors.cli.render import complain, note, plain, plural, show_document
 from lore.doors.cli.times import moment
 from lore.doors.daemon_status import read_status
 from lore.environment import of_clients
 from lore.errors import Invalid, LoreError, NotFound
-from lore.transcripts.import_formats import FORMATS, Format
 
 if TYPE_CHECKING:
     from lore.doors.transcript_watcher import TranscriptWatcher
@@ -67,17 +66,17 @@ def ingest(flags: Flags, /, *, since: str | None, as_json: bool, **options: Any)
         counts = {"files": result.files, "left_out": result.left_out, "failed": result.failed}
         show_document({**counts, **plain(result.total)})
     else:
-        _show(result, "transcript")
+        show_read(result, "transcript")
         if result.left_out:
             note(f"left out: {plural(result.left_out, 'transcript')} not written since {since}")
         if result.pending >= MANY:
-            note(f"{result.pending:,} memories wait to be embedded: {_who_embeds(flags)}")
+            note(f"{result.pending:,} memories wait to be embedded: {who_embeds(flags)}")
     return 1 if result.failed or result.total.passed_over else 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Result:
-    """files: how many there were. read: how many could be read. failed: path -> error.
+class ReadFiles:
+    """Files that were read as conversations: how many there were, how many could be read, path -> error.
 
     left_out: files that are too old. pending: memories that wait to be embedded.
     """
@@ -92,18 +91,18 @@ class _Result:
 
 def _read_once(
     flags: Flags, clients: Sequence["Source"], after: float, options: Mapping[str, Any]
-) -> _Result:
+) -> ReadFiles:
     unreadable: dict[str, str] = {}
     paths = options["paths"]
     found = _in_paths(paths, clients, unreadable) if paths else _of_clients(clients, unreadable)
     # a file that does not exist has the time 0: reading it gives the error
     files = [(path, source) for path, source in found if not 0 < source.written_at(path) < after]
     ignored = lazy.ignore_rules.load(settings(flags).data_dir / lazy.config.IGNORE_LIST, Path.home())
-    with open_store(flags, create=bool(files)) as lore:
+    with announced(flags, "ingesting"), open_store(flags, create=bool(files)) as lore:
         reads = [(path, lore.ingest(path, source, ignored, options["again"])) for path, source in files]
-        total, failed = _read_all(reads)
+        total, failed = read_all(reads)
         pending = lore.pending()
-    return _Result(
+    return ReadFiles(
         files=len(files),
         read=len(files) - len(failed),
         total=total,
@@ -113,7 +112,7 @@ def _read_once(
     )
 
 
-def _who_embeds(flags: Flags) -> str:
+def who_embeds(flags: Flags) -> str:
     """Who embeds pending memories, and how they are found until then."""
     running = read_status(endpoint_of(flags))["running"]
     who = "the daemon does that" if running else "`lore start` has a daemon do that"
@@ -154,7 +153,7 @@ def _client_of(file: Path) -> "Source":
 
 
 # --- ingest --follow
-def _follow(flags: Flags, clients: Sequence["Source"], after: float, options: Mapping[str, Any]) -> _Result:
+def _follow(flags: Flags, clients: Sequence["Source"], after: float, options: Mapping[str, Any]) -> ReadFiles:
     """Read transcripts as they grow, until Ctrl-C."""
     if options["paths"] or options["again"]:
         wrong = "PATH" if options["paths"] else "--again"
@@ -172,7 +171,7 @@ def _follow(flags: Flags, clients: Sequence["Source"], after: float, options: Ma
         total = anyio.run(_watch, watcher, config.ingest_poll_seconds)
         failed = watcher.unseen | watcher.failed
         files = watcher.files + len(watcher.unseen)
-        return _Result(files=files, read=files - len(failed), total=total, failed=failed)
+        return ReadFiles(files=files, read=files - len(failed), total=total, failed=failed)
 
 
 async def _watch(watcher: "TranscriptWatcher", poll_seconds: float) -> "Ingested":
@@ -197,35 +196,8 @@ async def _end_on_signal(watcher: "TranscriptWatcher") -> None:
             watcher.end()
 
 
-# --- import
-@command("import")
-@click.argument("paths", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--format", type=click.Choice(FORMATS), help="The format of the files (default: detected).")
-@click.option("--session", metavar="NAME", default="", help="Session of text files (default: file name).")
-def import_files(
-    flags: Flags, paths: Sequence[Path], format: Format | None, session: str, as_json: bool
-) -> int:
-    """Import conversations from exports and other files.
-
-    A FILE is an export of Claude.ai or ChatGPT, zipped or not, or Markdown, plain text or JSON lines.
-    Importing it again adds only what is new in it. The exit code is 1 if a FILE cannot be read.
-    """
-    with open_store(flags, create=any(path.is_file() for path in paths)) as lore:
-        total, failed = _read_all(
-            [(path, lore.import_file(path, format=format, session=session)) for path in paths]
-        )
-        if not as_json:
-            read = len(paths) - len(failed)
-            _show(_Result(files=len(paths), read=read, total=total, failed=failed), "file")
-        with open_embedder(flags, lore) as embeds:
-            embed_pending(embeds)
-    if as_json:
-        show_document({"files": len(paths), "failed": failed, **plain(total)})
-    return 1 if failed else 0
-
-
 # --- reading files
-def _read_all(reads: Sequence[tuple[Path, Iterator["Ingested"]]]) -> tuple["Ingested", dict[str, str]]:
+def read_all(reads: Sequence[tuple[Path, Iterator["Ingested"]]]) -> tuple["Ingested", dict[str, str]]:
     """The sum of all reads, and the errors by path: a file that cannot be read does not stop the others."""
     total = lazy.ingest.Ingested()
     failed: dict[str, str] = {}
@@ -242,7 +214,8 @@ def _read_all(reads: Sequence[tuple[Path, Iterator["Ingested"]]]) -> tuple["Inge
     return total, failed
 
 
-def _show(result: _Result, noun: str) -> None:
+def show_read(result: ReadFiles, noun: str) -> None:
+    """Print what was read, and what could not be."""
     total = result.total
     if result.read or not result.failed:
         turns, sessions = plural(total.turns, "new turn"), plural(total.sessions, "new session")

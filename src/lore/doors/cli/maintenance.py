@@ -1,24 +1,19 @@
-"""doctor, backup, scrub: check and repair the store, copy it, and remove secrets from it."""
+"""doctor, scrub: check and repair the store, and remove secrets from it."""
 
-import shlex
-import time
 from collections.abc import Sequence
 from contextlib import ExitStack
-from pathlib import Path
 
 import click
 
 from lore.doors.cli.connect import endpoint_of, missing_store, open_lore, open_store, require_store
 from lore.doors.cli.group import Flags, command
 from lore.doors.cli.progress import embed_pending, progress
-from lore.doors.cli.render import hanging, note, plain, plural, show_document, size_text, visible
+from lore.doors.cli.render import hanging, note, plain, plural, show_document
 from lore.doors.daemon_status import query_status
 from lore.doors.rpc import Remote
-from lore.errors import Invalid, NotFound, Unavailable
+from lore.errors import Unavailable
 from lore.health import Finding
 
-BACKUPS = "backups"
-"""The folder for copies, beside the store."""
 ROWS = {  # table -> words for one of its rows, words for several; others are called like their table
     "memory": ("memory", "memories"),
     "journal": ("history entry", "history entries"),
@@ -84,50 +79,6 @@ def _show_findings(findings: Sequence[Finding], repaired: Sequence[str]) -> None
         state = "repaired: " if finding.check in repaired else ""
         lines = hanging(f"{mark} {finding.check.ljust(longest)}  ", f"{state}{finding.detail}")
         click.echo("\n".join(lines))
-
-
-# --- backup
-@command()
-@click.argument("file", required=False, type=click.Path(path_type=Path))
-@click.option("--force", is_flag=True, help="Overwrite FILE if it exists.")
-def backup(flags: Flags, file: Path | None, force: bool, as_json: bool) -> None:
-    """Copy the store to a file while it is in use.
-
-    Without a FILE, the copy goes to the folder `backups` beside the store, with the time in its name. The
-    copy is complete and can be opened directly: lore --db FILE search TEXT
-    """
-    store = require_store(flags, "back up")
-    target = _target(file, store)
-    if not target.parent.is_dir():
-        raise NotFound(f"there is no folder {target.parent} for the copy")
-    if target.exists() and not force:
-        raise Invalid(f"{target} exists; --force overwrites it")
-    if target.with_name(f"{target.name}-wal").exists():
-        raise Invalid(f"{target} is in use as a store; give another FILE")
-    with open_store(flags) as lore:
-        lore.backup(target)
-    size_bytes = target.stat().st_size
-    if as_json:
-        show_document({"file": str(target), "size_bytes": size_bytes, "store": str(store)})
-        return
-    click.echo(visible(f"Copied the store to {target} ({size_text(size_bytes)})."))
-    note("To restore it, end your agents, then run:", whole=True)
-    paths = {"--data-dir": flags.data_dir, "--db": flags.db_path}
-    where = [part for name, path in paths.items() if path for part in (name, str(path))]
-    remove = ["rm", "-f", f"{store}-wal", f"{store}-shm"]
-    for step in (["lore", *where, "stop"], remove, ["cp", str(target), str(store)]):
-        note(f"  {shlex.join(step)}", whole=True)
-
-
-def _target(file: Path | None, store: Path) -> Path:
-    """The file to write: FILE, or a new one in the folder FILE or in the folder for backups."""
-    name = f"{store.stem}-{time.strftime('%Y%m%d-%H%M%S')}.db"
-    if file is None:
-        folder = store.parent / BACKUPS
-        folder.mkdir(exist_ok=True, mode=0o700)
-        return folder / name
-    target = file.expanduser().absolute()
-    return target / name if target.is_dir() else target
 
 
 # --- scrub

@@ -79,6 +79,7 @@ def _facts(reading: Reading, now: float) -> dict[str, str]:
         "below": " › ".join(reading.breadcrumb),
         "kind": ", ".join(filter(None, (memory.kind, memory.type, memory.status))),
         "source": ", ".join(filter(None, (memory.source, memory.session))),
+        "author": memory.author,
         "project": memory.project,
         "created": with_age(memory.created_at, now),
         "changed": with_age(memory.updated_at, now) if memory.updated_at != memory.created_at else "",
@@ -122,6 +123,7 @@ def _show_history(entries: Sequence[Entry], now: float) -> None:
         reason = f": {cause.reason}" if cause.reason else ""
         head = f"{with_age(entry.at, now)}  {cause.verb}{f' through {through}' if through else ''}{reason}"
         click.echo("\n".join(wrapped(head)))
+        click.secho(f"  batch {entry.batch}", dim=True)
         for name, before in (entry.before or {}).items():
             after = (entry.after or {}).get(name)
             click.secho(f"  {name}: {_value(before)} → {_value(after)}", dim=True)

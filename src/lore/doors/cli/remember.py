@@ -12,8 +12,10 @@ from lore.doors.cli.group import Flags, command
 from lore.doors.cli.ids import label, resolve, resolve_all, shortened
 from lore.doors.cli.projects import key_of
 from lore.doors.cli.render import line, note, plain, plural, show_document, width
+from lore.doors.cli.times import moment
 from lore.errors import Invalid
-from lore.model import LORE_CALL, TURN, Draft, Filter
+from lore.inspection import Selection
+from lore.model import LORE_CALL, PRIVATE, SESSION, TURN, Draft, Filter
 
 if TYPE_CHECKING:
     from lore.engine import Lore
@@ -35,6 +37,7 @@ TURNS = frozenset({TURN, LORE_CALL})
     help="The project it belongs to: its name, its key or a folder in it.",
 )
 @click.option("--everywhere", is_flag=True, help="It belongs to no project and is found in all.")
+@click.option("--private", is_flag=True, help="It never leaves this store, whatever is synchronised.")
 def remember(flags: Flags, /, *, text: Sequence[str], as_json: bool, **options: Any) -> None:
     """Store a memory.
 
@@ -43,6 +46,7 @@ def remember(flags: Flags, /, *, text: Sequence[str], as_json: bool, **options: 
     """
     content = _stdin() if tuple(text) == ("-",) else " ".join(text)
     under, project, everywhere = (options.pop(name) for name in ("under", "project", "everywhere"))
+    options["flags"] = frozenset({PRIVATE} if options.pop("private") else ())
     with open_lore(flags, create=True) as lore:
         parent = None if under is None else resolve(lore, under, "--under")
         if project is not None and everywhere:
@@ -69,17 +73,62 @@ reason_option = click.option("--reason", default="", help="The reason, for the j
 
 
 @command()
-@click.argument("ids", metavar="ID...", nargs=-1, required=True, shell_complete=complete_ids())
+@click.argument("ids", metavar="[ID...]", nargs=-1, shell_complete=complete_ids())
+@click.option(
+    "--project", "projects", metavar="NAME", multiple=True, shell_complete=complete_projects,
+    help="All memories of this project: its name, its key or a folder in it; repeatable.",
+)  # fmt: skip
+@click.option(
+    "--session", "sessions", metavar="ID", multiple=True, shell_complete=complete_ids(kinds=(SESSION,)),
+    help="All memories of this session; repeatable.",
+)  # fmt: skip
+@click.option("--day", metavar="DATE", help="All memories that were created on this day, like 2026-01-31.")
+@click.option("--kind", "kinds", metavar="KIND", multiple=True, help="Only this kind, like turn; repeatable.")
+@click.option("--dry-run", is_flag=True, help="Only count them.")
 @reason_option
-def forget(flags: Flags, ids: Sequence[str], reason: str, as_json: bool) -> None:
+def forget(flags: Flags, /, *, ids: Sequence[str], reason: str, as_json: bool, **where: Any) -> None:
     """Hide memories from all results.
 
-    With a session, its turns are hidden, and the memories derived from these turns alone. Nothing is erased:
-    `lore restore` brings them back.
+    Give their IDs, or options that choose them; of several options, all must fit. With a session, its turns
+    are hidden, and the memories derived from these turns alone. Nothing is erased: `lore restore` brings them
+    back, and `lore undo` brings all back that an option chose.
     """
+    chosen, dry_run = any(value for name, value in where.items() if name != "dry_run"), where["dry_run"]
+    if chosen == bool(ids) or (ids and dry_run):
+        raise Invalid("give the IDs of memories, or options like --project that choose them (and --dry-run)")
     with open_lore(flags) as lore:
+        if chosen:
+            _forget_where(lore, _selection(lore, where), dry_run, reason, as_json)
+            return
         wanted = resolve_all(lore, ids)
         _show_change(lore, wanted, lore.forget(wanted, reason), FORGET, as_json)
+
+
+def _selection(lore: "Lore", where: dict[str, Any]) -> Selection:
+    begin = end = None
+    if day := where["day"]:
+        now = lore.clock()
+        begin, end = moment(day, now, "--day"), moment(day, now, "--day", whole_day=True)
+        if begin == end:
+            raise Invalid(f"--day: {day!r} is no day; give a date like 2026-01-31")
+    return Selection(
+        projects=frozenset(key_of(lore, name) for name in where["projects"]),
+        sessions=frozenset(resolve_all(lore, where["sessions"], "--session")),
+        kinds=frozenset(where["kinds"]),
+        created_after=begin,
+        created_before=end,
+    )
+
+
+def _forget_where(lore: "Lore", where: Selection, dry_run: bool, reason: str, as_json: bool) -> None:
+    forgotten = lore.forget_where(where, dry_run, reason)
+    if as_json:
+        show_document({"dry_run": dry_run, **plain(forgotten)})
+        return
+    count = plural(forgotten.count, "memory", "memories")
+    click.echo(f"{'Would forget' if dry_run else 'Forgot'} {count}.")
+    if forgotten.batch:
+        note(f"Undo: lore undo {forgotten.batch}", whole=True)
 
 
 @command()

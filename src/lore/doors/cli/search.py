@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 @click.option(
     "--source", multiple=True, shell_complete=complete_sources, help="Only this client, like codex."
 )
+@click.option("--author", multiple=True, help="Only by this person, in a store of several.")
 @click.option("--since", metavar="WHEN", help="Created since 2026-01-31, or 30m, 3h, 7d, 2w ago.")
 @click.option("--until", metavar="WHEN", help="Created until then; a date includes its whole day.")
 @click.option("--format", type=click.Choice(FORMATS), help="How much of each hit (default: a passage).")
@@ -92,6 +93,7 @@ def _filter(lore: "Lore", options: dict[str, Any]) -> Filter:
         kinds=frozenset(options["kind"]),
         types=frozenset(options["type"]),
         sources=frozenset(options["source"]),
+        authors=frozenset(options["author"]),
         created_after=None if since is None else moment(since, now, "--since"),
         created_before=None if until is None else moment(until, now, "--until", whole_day=True),
         under=None if under is None else resolve(lore, under, "--under"),

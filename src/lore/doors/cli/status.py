@@ -83,6 +83,7 @@ def _rows(report: Status, now: float) -> dict[str, str]:
         "links": f"{counts.links:,}",
         "hidden": f"{counts.forgotten:,} forgotten, {counts.superseded:,} superseded",
         "embeddings": f"{plural(report.embedded, 'memory', 'memories')} embedded{pending} ({report.model})",
+        "vector index": report.index,
         "trouble": report.error,
         "last write": with_age(report.last_write_at, now) if report.last_write_at is not None else "never",
         "to digest": plural(report.staged_turns, "turn") if report.staged_turns else "nothing",

@@ -339,6 +339,7 @@ class _Placement:
         """
         session, now = self._session, self._view.now
         sources = self._of(turns)
+        authors = {turn.author for turn in sources or [session]}
         return Memory(
             id=new_id(now),
             namespace=self._view.namespace,
@@ -354,6 +355,7 @@ class _Placement:
             created_at=max((turn.created_at for turn in sources), default=now),
             updated_at=now,
             last_reinforced_at=now,
+            author=authors.pop() if len(authors) == 1 else "",
         )
 
 

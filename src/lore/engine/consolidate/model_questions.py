@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Any
 
-from lore.config import ConsolidationSettings
 from lore.distil.base import Digest, Finding, Relation, Spoken, Topic
 from lore.distil.segment import segments
 from lore.engine.consolidate.trees import fingerprint
@@ -16,6 +15,7 @@ from lore.llm import prompts
 from lore.llm.base import LanguageModel, NoAnswer, Prompt
 from lore.llm.structured import ask
 from lore.model import Memory
+from lore.settings import ConsolidationSettings
 from lore.text import CHARACTERS_PER_TOKEN, preview, tokens_in
 
 TURN_CHARACTERS, RESULT_CHARACTERS = 4_000, 1_500

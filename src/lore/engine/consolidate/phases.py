@@ -105,7 +105,7 @@ def consolidate(lore: Lore, run: Run | None = None) -> Report:
     now = lore.clock()
     lore.embed_pending()
     cause = Cause(verb=VERB, surface=lore.surface, actor=lore.actor)
-    context = Context(store=lore.store, namespace=lore.namespace, cause=cause, now=now)
+    context = Context(store=lore.store, namespace=lore.namespace, tenant=lore.tenant, cause=cause, now=now)
     view = view_of(lore, context, run.progress)
     results = []
     for name in [name for name in PHASES if not run.phases or name in run.phases]:

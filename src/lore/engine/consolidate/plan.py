@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias, cast
 
-from lore.config import ConsolidationSettings
 from lore.engine.context import Context
 from lore.engine.embeddings import Embeddings
 from lore.engine.entity_view import OBSERVATION, refresh_entity_text
@@ -14,12 +13,15 @@ from lore.engine.forget import hide
 from lore.engine.link import end_link, new_link
 from lore.llm.base import LanguageModel, NoAnswer
 from lore.model import Link, Memory, Tie
+from lore.settings import ConsolidationSettings
 from lore.store import Reader, Writer
 from lore.store.records import PhaseMark, Record, key_of
 from lore.store.values import parents_of
 from lore.vectors import Vector
 
 VERB = "consolidate"
+MERGED = "the same in other words"
+"""The reason of a link between a memory and the one that it was merged into."""
 STEPS_PER_TRANSACTION = 50
 PAUSE_SECONDS = 0.02
 """Pause between two transactions, so that other writers get their turn."""

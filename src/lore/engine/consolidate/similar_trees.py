@@ -7,7 +7,7 @@ from itertools import permutations
 
 import numpy as np
 
-from lore.engine.consolidate.plan import Plan, Step, View
+from lore.engine.consolidate.plan import MERGED, Plan, Step, View
 from lore.engine.consolidate.trees import (
     SimilarPair,
     batches,
@@ -188,7 +188,7 @@ def _merge_step(view: View, survivor: Memory, victim: Memory, links: Links, coun
         if link.kind != "hierarchical" or link.source == victim.id
         if _identity(new := _moved(view, link, victim.id, survivor.id)) not in taken
     ]
-    change, supersedes = view.supersede(victim, survivor.id, "the same in other words")
+    change, supersedes = view.supersede(victim, survivor.id, MERGED)
     return replace(
         step,
         changes=(change,),

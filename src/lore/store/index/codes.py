@@ -2,18 +2,15 @@
 
 from dataclasses import dataclass
 from threading import Lock
-from typing import Final, Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from lore.store.index.frozen import Frozen
+from lore.store.index.signs import Aliases, Slots, Words, few_differing, scratch, side_words
 from lore.vectors import Vector, Vectors
 
-Aliases = npt.NDArray[np.int64]  # the small integer ids of memories
-Rows = npt.NDArray[np.uint8]  # (n, bytes): what the rows keep for an index, one line per alias
 _Codes = npt.NDArray[np.int8]
-_Words = npt.NDArray[np.uint64]
-_Slots = npt.NDArray[np.intp]
 
 _WIDEST = 8  # times the usual size of a number in a unit vector: what lies beyond is cut off
 _SMALLEST_CAPACITY = 1024
@@ -21,11 +18,15 @@ _SIFTED_PER_WANTED = 10
 _AT_ONCE = 1 << 18  # numbers multiplied at a time: they stay in the cache, and BLAS starts no threads
 
 
-def code_of(vectors: Vectors) -> Rows:
+def code_of(vectors: Vectors) -> _Codes:
     """Each number of (n, dimension) unit vectors as one signed byte, in even steps."""
-    usual = vectors.shape[1] ** -0.5
-    steps: Vectors = np.rint(vectors * (127 / (_WIDEST * usual)))
-    return steps.clip(-127, 127).astype(np.int8).view(np.uint8)
+    steps: Vectors = np.rint(vectors * (1 / _step(vectors.shape[1])))
+    return steps.clip(-127, 127).astype(np.int8)
+
+
+def _step(dimension: int) -> float:
+    """The width of one step of a code."""
+    return float(_WIDEST * dimension**-0.5 / 127)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +35,10 @@ class _Table:
 
     aliases: Aliases  # (capacity,)
     codes: _Codes  # (capacity, dimension)
-    words: _Words  # (words, capacity): on which side of the centre each number lies, a bit for each
+    words: Words  # (words, capacity): on which side of the centre each number lies, a bit for each
     centre: _Codes  # (dimension,): of the codes that were here when the table was made
     sorted_aliases: Aliases  # (count,): the aliases in ascending order
-    slots: _Slots  # (count,): where each of them is
+    slots: Slots  # (count,): where each of them is
 
     @classmethod
     def of(cls, aliases: Aliases, codes: _Codes) -> "_Table":
@@ -57,12 +58,12 @@ class _Table:
         table.write(slice(count), aliases, codes)
         return table
 
-    def write(self, where: slice | _Slots, aliases: Aliases, codes: _Codes) -> None:
+    def write(self, where: slice | Slots, aliases: Aliases, codes: _Codes) -> None:
         self.aliases[where] = aliases
         self.codes[where] = codes
-        self.words[:, where] = _sides(codes, self.centre)
+        self.words[:, where] = side_words(codes > self.centre)
 
-    def places(self, aliases: Aliases) -> tuple[_Slots, npt.NDArray[np.bool_]]:
+    def places(self, aliases: Aliases) -> tuple[Slots, npt.NDArray[np.bool_]]:
         """Where each alias is in `sorted_aliases` or would be inserted, and whether it is there."""
         places = np.searchsorted(self.sorted_aliases, aliases)
         found = places < len(self.sorted_aliases)
@@ -82,29 +83,64 @@ class _Table:
         return _Table(self.aliases, self.codes, self.words, self.centre, ordered, slots)
 
 
+@dataclass(frozen=True, slots=True)
+class _File:
+    """Codes in a file, and which of them were replaced or removed since."""
+
+    frozen: Frozen
+    replaced: npt.NDArray[np.bool_]
+
+    def replace(self, aliases: Aliases) -> None:
+        slots, found = self.frozen.places(aliases)
+        self.replaced[slots[found]] = True
+
+    def candidates(self, vector: Vector, limit: int, among: Aliases | None) -> tuple[Aliases, Vector]:
+        """Aliases with their approximate products, in any order."""
+        within = None
+        if among is not None:
+            places, found = self.frozen.places(among)
+            within = places[found]
+        slots = self.frozen.sift(vector, limit, within)
+        slots = slots[~self.replaced[slots]]
+        return self.frozen.aliases[slots], self.frozen.products(slots, vector)
+
+    def __len__(self) -> int:
+        return len(self.replaced) - int(np.count_nonzero(self.replaced))
+
+
 class CodeIndex:
-    """Codes in memory: about 450 bytes per vector of 384 numbers, nothing to train, nothing to save.
+    """Codes in memory: about 450 bytes per vector of 384 numbers. Many vectors are in a file, `frozen`; then
+    memory holds only those that came or changed since.
 
     The vectors of most models share a strong mean, which would decide all signs alike; so signs are taken
-    about the centre of the codes, anew whenever their number has doubled.
+    about the centre of the codes, computed again whenever their number has doubled.
 
     Readers take no lock: they work on the table that was current when they began. Writers take turns, and
     change a published table in two ways only: behind what it knows, and a code in place of an older one (a
     reader may meet such a code half-written; it misplaces one candidate once). All else makes a new table.
     """
 
-    feed: Final[Literal["code"]] = "code"
-
-    def __init__(self, dimension: int, sifted: int = 4096) -> None:
+    def __init__(self, dimension: int, sifted: int = 4096, frozen: Frozen | None = None) -> None:
         """`sifted`: how many the signs let through to be ranked, at least."""
         self._dimension = dimension
         self._sifted = sifted
         self._writing = Lock()
         self._table = self._empty()
+        self._file = None if frozen is None else _File(frozen, np.zeros(len(frozen), np.bool_))
 
-    def put(self, aliases: Aliases, rows: Rows) -> None:
+    @property
+    def frozen(self) -> Frozen | None:
+        """The codes in the file."""
+        return None if self._file is None else self._file.frozen
+
+    @property
+    def in_memory(self) -> int:
+        """The number of vectors that are not in the file."""
+        return len(self._table.sorted_aliases)
+
+    def put(self, aliases: Aliases, vectors: Vectors) -> None:
         order = np.argsort(aliases)
-        aliases, codes = aliases[order], rows[order].view(np.int8)
+        aliases, codes = aliases[order], code_of(vectors[order])
         with self._writing:
             table = self._table
             places, found = table.places(aliases)
@@ -112,6 +148,8 @@ class CodeIndex:
                 table.write(table.slots[places[found]], aliases[found], codes[found])
             if not found.all():
                 self._table = table.with_new(aliases[~found], codes[~found])
+            if self._file is not None:
+                self._file.replace(aliases)
 
     def remove(self, aliases: Aliases) -> None:
         with self._writing:
@@ -120,52 +158,53 @@ class CodeIndex:
             if found.any():
                 kept = np.delete(table.slots, places[found])
                 self._table = _Table.of(table.aliases[kept], table.codes[kept])
+            if self._file is not None:
+                self._file.replace(aliases)
 
     def nearest(self, vector: Vector, limit: int, among: Aliases | None = None) -> Aliases:
+        wanted = None if among is None else np.unique(among)
+        file = self._file  # before the table: a vector that moves meanwhile is in both, not in none
+        parts = [] if file is None else [file.candidates(vector, limit, wanted)]
+        parts.append(self._candidates(vector, limit, wanted))
+        found, products = (np.concatenate(column) for column in zip(*parts, strict=True))
+        best = found[np.argsort(-products, kind="stable")[: 2 * limit]]
+        _, first = np.unique(best, return_index=True)
+        return best[np.sort(first)][:limit]
+
+    def _candidates(self, vector: Vector, limit: int, among: Aliases | None) -> tuple[Aliases, Vector]:
+        """Aliases in memory with their approximate products, in any order."""
         table = self._table
         if among is None:
             slots = np.arange(len(table.sorted_aliases))
             words = table.words[:, : len(slots)]
         else:
-            places, found = table.places(np.unique(among))
+            places, found = table.places(among)
             slots = table.slots[places[found]]
             words = table.words[:, slots]
         enough = max(self._sifted, _SIFTED_PER_WANTED * limit)
         if len(slots) > enough:
-            query = _sides(code_of(vector[np.newaxis]).view(np.int8), table.centre)
-            slots = slots[_sifted(words, query[:, 0], enough)]
-        order = np.argsort(-_products(table.codes, slots, vector), kind="stable")
-        return table.aliases[slots[order[:limit]]]
+            query = side_words(code_of(vector[np.newaxis]) > table.centre)[:, 0]
+            slots = slots[few_differing(words, query, enough)]
+        return table.aliases[slots], _products(table.codes, slots, vector) * _step(self._dimension)
 
     def clear(self) -> None:
         with self._writing:
-            self._table = self._empty()
+            self._table, self._file = self._empty(), None
 
     def __len__(self) -> int:
-        return len(self._table.sorted_aliases)
+        return self.in_memory + (0 if self._file is None else len(self._file))
 
     def _empty(self) -> _Table:
         return _Table.of(np.empty(0, np.int64), np.empty((0, self._dimension), np.int8))
 
 
-def _sides(codes: _Codes, centre: _Codes) -> _Words:
-    """A bit for each number, set if it lies above the centre: (words, n)."""
-    bits = np.packbits(codes > centre, axis=1)
-    return np.pad(bits, ((0, 0), (0, -bits.shape[1] % 8))).view(np.uint64).T
-
-
-def _sifted(words: _Words, query: _Words, enough: int) -> _Slots:
-    """Which columns differ from the query in the fewest bits: `enough` of them, and more if some tie."""
-    differing = np.zeros(words.shape[1], np.uint16)
-    for word, wanted in zip(words, query, strict=True):
-        differing += np.bitwise_count(word ^ wanted)
-    return np.flatnonzero(differing <= np.partition(differing, enough - 1)[enough - 1])
-
-
-def _products(codes: _Codes, slots: _Slots, vector: Vector) -> Vector:
+def _products(codes: _Codes, slots: Slots, vector: Vector) -> Vector:
     """The product of each of these codes with the vector."""
     products = np.empty(len(slots), np.float32)
     step = max(1, _AT_ONCE // len(vector))
+    numbers = scratch.array("numbers", (step, len(vector)), np.float32)
     for at in range(0, len(slots), step):
-        np.matmul(codes[slots[at : at + step]], vector, out=products[at : at + step])
+        size = min(step, len(slots) - at)
+        numbers[:size] = codes[slots[at : at + size]]
+        np.matmul(numbers[:size], vector, out=products[at : at + size])
     return products

@@ -4,24 +4,30 @@ import os
 import stat
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import apsw
 import numpy as np
 
-from lore.errors import Unavailable
+from lore.errors import Invalid, Unavailable
 from lore.health import Finding
 from lore.model import LORE_CALL
 from lore.names import subjects
 from lore.store.columns import Parameters, Row, Rows
-from lore.store.index.codes import code_of
+from lore.store.rows import unpacked_text
 from lore.store.sqlite import opening, text_index
 from lore.store.sqlite.connections import LARGE_LOG_BYTES, Connections
 from lore.store.sqlite.file_state import obstacle
+from lore.vectors import unpacked
 
 NETWORK_FILESYSTEMS = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "virtiofs", "fuse.sshfs"})
 SAMPLE = 2_000
+MUCH_FREE = 5
+"""A file of which one page in MUCH_FREE is free is worth to be written again."""
+UNIT_TOLERANCE = 0.01
+"""How far the length of a whole vector may be from 1: 16 bits per number move it by less than 0.001."""
 
 TRUE_DEPTHS = """
     WITH RECURSIVE tree (node, depth) AS (
@@ -37,11 +43,10 @@ WRONG_DEPTHS = f"""
         WHERE memory.depth IS NOT tree.depth
 """
 LOST_EMBEDDINGS = f"""
-    SELECT count(*) FROM memory m LEFT JOIN embedding e ON e.memory = m.alias LEFT JOIN vector v
+    SELECT count(*) FROM memory m LEFT JOIN embedding e ON e.memory = m.alias LEFT JOIN short_vector v
         ON v.memory = m.alias WHERE (e.memory IS NULL AND m.kind != '{LORE_CALL}')
         OR (e.tenant, e.namespace) != (m.tenant, m.namespace)
-        OR (e.model != '') != (v.data IS NOT NULL)
-        OR (e.model != '') != (e.code IS NOT NULL) OR e.model != coalesce(v.model, '')
+        OR (e.model != '') != (v.data IS NOT NULL) OR e.model != coalesce(v.model, '')
 """
 LOST_USAGE = "SELECT count(*) FROM memory WHERE alias NOT IN (SELECT memory FROM usage)"
 UNJOURNALED = """
@@ -52,10 +57,7 @@ TEXTS = f"SELECT alias, tenant, {', '.join(text_index.FIELDS)} FROM memory"
 NEWEST_TEXTS = f"{TEXTS} ORDER BY alias DESC LIMIT {SAMPLE}"
 GRAMS = f"SELECT {', '.join(text_index.FIELDS)} FROM grams WHERE rowid = ?"
 SUBJECTS = "SELECT tenant, name FROM subject WHERE memory = ?"
-CODES = f"""
-    SELECT e.code, v.data FROM embedding e JOIN vector v ON v.memory = e.memory WHERE e.model != ''
-        ORDER BY e.seq DESC LIMIT {SAMPLE}
-"""
+NEWEST_VECTORS = f"SELECT data FROM short_vector ORDER BY memory DESC LIMIT {SAMPLE}"
 
 ODD_VALUES = (AttributeError, TypeError, ValueError)
 """Raised by values of a damaged page that no Lore has written, such as a text that is NULL."""
@@ -195,22 +197,24 @@ def _texts(connection: apsw.Connection, statement: str) -> Iterator[tuple[int, i
 
 def _vectors(connection: apsw.Connection) -> Finding:
     lost = _number(connection, LOST_EMBEDDINGS)
-    pairs = connection.execute(CODES).fetchall()
-    wrong = sum(code != _code(data) for code, data in pairs)
+    wrong = sum(not _is_unit(data) for (data,) in connection.execute(NEWEST_VECTORS))
     if lost or wrong:
-        return Finding("vectors", False, f"{lost} incomplete, {wrong} with a wrong code", repairable=True)
-    count = _number(connection, "SELECT count(*) FROM vector")
-    return Finding("vectors", True, f"{count} vectors, each complete and with its code")
+        return Finding("vectors", False, f"{lost} incomplete, {wrong} damaged", repairable=True)
+    count = _number(connection, "SELECT count(*) FROM short_vector")
+    return Finding("vectors", True, f"{count} vectors, each complete and of length 1")
 
 
-def _code(data: Any) -> bytes:
-    vector = np.frombuffer(data, "<f4")
-    return bytes(code_of(vector[np.newaxis])[0])
+def _is_unit(data: Any) -> bool:
+    """Whether these are the bytes of a vector of length 1, as every model gives."""
+    try:
+        return abs(float(np.linalg.norm(unpacked(data))) - 1.0) < UNIT_TOLERANCE
+    except Invalid:
+        return False
 
 
 def _full_texts(connection: apsw.Connection) -> Finding:
     rows = connection.execute(FULL_TEXTS)
-    wrong = sum(text_index.unpacked(characters, data) is None for characters, data in rows)
+    wrong = sum(unpacked_text(characters, data) is None for characters, data in rows)
     count = _number(connection, "SELECT count(*) FROM full_text")
     detail = (
         f"{wrong} are damaged; `lore ingest --again` reads them anew" if wrong else f"{count} whole texts"
@@ -260,7 +264,10 @@ CHECKS: dict[str, Callable[[apsw.Connection], Finding]] = {
 
 
 def rebuild(connections: Connections) -> None:
-    """Words, names, depths and counters from the rows; damaged vectors are dropped, to be embedded again."""
+    """Words, names, depths and counters from the rows; damaged vectors are dropped, to be embedded again.
+
+    A file with much free room is written again without it.
+    """
     _close_to_others(connections.path)
     with connections.writing() as connection:
         connection.execute("INSERT INTO words (words) VALUES ('rebuild')")
@@ -288,6 +295,18 @@ def rebuild(connections: Connections) -> None:
             connection.execute(text_index.UNEMBED, (alias,))
             connection.execute(text_index.DROP_VECTOR, (alias,))
 
+    _give_back_room(connections)
+
+
+def _give_back_room(connections: Connections) -> None:
+    """Unless another process reads all the time."""
+    with connections.aside() as connection:
+        pages, free = (_number(connection, f"PRAGMA {name}") for name in ("page_count", "freelist_count"))
+        if free * MUCH_FREE > pages:
+            with suppress(apsw.BusyError, apsw.LockedError):
+                connection.execute("PRAGMA temp_store = FILE")  # the copy may be larger than the memory
+                connection.execute("VACUUM")
+
 
 def rows_of(connection: apsw.Connection) -> Rows:
     """Runs statements on a connection."""
@@ -300,10 +319,10 @@ def rows_of(connection: apsw.Connection) -> Rows:
 
 def _damaged_vectors(connection: apsw.Connection) -> list[int]:
     rows = connection.execute(
-        "SELECT e.memory, e.model, e.code, v.data FROM embedding e LEFT JOIN vector v ON v.memory = e.memory"
+        "SELECT e.memory, e.model, v.data FROM embedding e LEFT JOIN short_vector v ON v.memory = e.memory"
         " WHERE e.model != '' OR v.data IS NOT NULL"
     )
-    return [alias for alias, model, code, data in rows if not model or not data or code != _code(data)]
+    return [alias for alias, model, data in rows if not model or not data or not _is_unit(data)]
 
 
 def _close_to_others(path: Path) -> None:

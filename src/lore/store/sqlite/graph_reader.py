@@ -3,14 +3,15 @@
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
-from lore.model import Link, Successor
+from lore.model import SHARED, Link, Successor
 from lore.store import Reader
 from lore.store.columns import Row, Rows, link_of
+from lore.store.rows import suggestion_of
 from lore.store.sqlite import sql
 from lore.store.sqlite.nearest import Nearest
-from lore.store.values import EVERY, Cooccurrence, Place, Suggestion, SuggestionFilter, SuggestionStatus
+from lore.store.values import EVERY, Cooccurrence, Place, Suggestion, SuggestionFilter
 from lore.text import label_of
 
 CHAIN_LIMIT = 1_000
@@ -59,11 +60,19 @@ PENDING_SUGGESTION = f"""
 class GraphReader(Reader):
     """Every statement goes through `_rows`, which binds tenant and namespace; `_sight` must stand in each."""
 
-    def __init__(self, source: Rows, tenant: int, namespace: str, nearest: Nearest) -> None:
-        self._source = source
-        self._tenant = tenant
+    def __init__(
+        self, source: Rows, tenant: int, namespace: str, nearest: Nearest, teams: Sequence[str] = ()
+    ) -> None:
         self.namespace = namespace
+        self.teams = tuple(dict.fromkeys(team for team in teams if team not in (namespace, SHARED)))
+        self._source = sql.seeing_teams(source, self.teams) if self.teams else source
+        self._tenant = tenant
         self._nearest = nearest
+
+    @property
+    def _namespaces(self) -> tuple[str, ...]:
+        """All in sight."""
+        return tuple(dict.fromkeys((self.namespace, SHARED, *self.teams)))
 
     def _rows(self, statement: str, **parameters: Any) -> list[Row]:
         return self._source(statement, self._bound(parameters))
@@ -72,7 +81,7 @@ class GraphReader(Reader):
         return {"tenant": self._tenant, "namespace": self.namespace, **parameters}
 
     def _sight(self, table: str = "m") -> str:
-        return sql.sight(table, self.namespace)
+        return sql.sight(table, "" if self.teams else self.namespace)
 
     # --- trees and links
     def children(self, ids: Iterable[str]) -> dict[str, list[str]]:
@@ -172,22 +181,7 @@ class GraphReader(Reader):
             min_score=where.min_score,
             limit=limit,
         )
-        return [_suggestion_of(row) for row in rows]
+        return [suggestion_of(row) for row in rows]
 
     def _suggestion_rows(self, condition: str) -> str:
         return f"{SUGGESTIONS} WHERE {self._sight('s')} AND {self._sight('e')} AND {condition}"
-
-
-def _suggestion_of(row: Row) -> Suggestion:
-    id, source, target, score, signals, type, status, created_at, updated_at = row
-    return Suggestion(
-        id=id,
-        source=source,
-        target=target,
-        score=score,
-        signals=json.loads(signals),
-        type=type,
-        status=cast(SuggestionStatus, status),
-        created_at=created_at,
-        updated_at=updated_at,
-    )

@@ -5,7 +5,7 @@ import logging
 import os
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -20,8 +20,14 @@ from lore.text import listed
 from lore.version import VERSION
 
 FIRST_SCHEMA = "0001 first schema"
+FILES = {
+    FIRST_SCHEMA: "schema.sql",
+    "0002 several users": "schema_server.sql",
+    "0003 looking back": "schema_inspection.sql",
+    "0004 compact vectors": "schema_compact.sql",
+}
 MIGRATIONS: dict[str, str] = {
-    FIRST_SCHEMA: Path(__file__).with_name("schema.sql").read_text(encoding="utf-8")
+    name: Path(__file__).with_name(file).read_text(encoding="utf-8") for name, file in FILES.items()
 }
 """Named steps, each applied once, in order. A step that was released never changes; the next one stands
 beside it. Expand first, contract in a later release: an older Lore may still have the file open."""
@@ -81,6 +87,14 @@ def migrate(connections: Connections, steps: dict[str, str] | None = None) -> No
     _mark(connections.path)
 
 
+def check_schema(connection: apsw.Connection, path: Path) -> None:
+    """Raise Unavailable unless the file has a schema that this Lore knows."""
+    applied = _applied(connection, path)
+    if not applied:
+        raise Unavailable(f"{path} is an empty database, not a store of Lore")
+    _refuse_newer(applied, MIGRATIONS, path)
+
+
 def _applied(connection: apsw.Connection, path: Path) -> list[str]:
     tables = [
         str(name) for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
@@ -132,8 +146,10 @@ def _back_up(connections: Connections, step: str) -> None:
             old.unlink()
 
 
-def copy(connections: Connections, target: Path) -> None:
-    """A consistent copy, readable by its owner only, under its final name only when complete."""
+def copy(
+    connections: Connections, target: Path, check: Callable[[Path], object] = lambda partial: None
+) -> None:
+    """A consistent copy, readable by its owner only, under its final name only when complete and checked."""
     if target.resolve() == connections.path.resolve():
         raise Invalid(f"{target} is the store itself; a copy needs another name")
     partial = target.with_name(f"{target.name}.{new_id(time.time())}.partial")
@@ -144,6 +160,7 @@ def copy(connections: Connections, target: Path) -> None:
             with connections.aside() as reader:
                 reader.execute("VACUUM INTO ?", (str(partial),))
             sync_file(partial)
+            check(partial)
             partial.replace(target)
             sync_folder(target.parent)
         finally:

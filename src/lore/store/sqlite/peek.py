@@ -1,6 +1,6 @@
 """peek: ids, titles and projects for shell completion. Nothing is created, upgraded or waited for."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -25,14 +25,16 @@ MATCHES = "(substr(m.id, -8) >= :part AND substr(m.id, -8) < :high OR m.id >= :p
 PROJECTS = "SELECT DISTINCT m.project FROM memory m WHERE {sight} AND m.project > '' ORDER BY 1 LIMIT :limit"
 
 
-def memories(path: Path, namespace: str, part: str, where: Filter, limit: int) -> list[tuple[str, str]]:
+def memories(
+    path: Path, namespaces: Sequence[str], part: str, where: Filter, limit: int
+) -> list[tuple[str, str]]:
     """(id, title) of the newest memories whose id, or its last eight characters, begin with `part`.
 
-    where: its kinds count, and `forgotten` means only forgotten memories. Without kinds and without `part`,
-    turns of conversations are left out.
+    namespaces: those that the caller sees, its own first. where: its kinds count, and `forgotten` means only
+    forgotten memories. Without kinds and without `part`, turns of conversations are left out.
     """
     statement = MEMORIES.format(
-        sight=sql.sight("m", namespace),
+        sight=_sight(namespaces),
         state="m.forgotten_at IS NOT NULL" if where.forgotten else sql.CURRENT.format(m="m"),
         kinds=IN_KINDS if where.kinds else "true" if part else NO_TURNS,
         matches=MATCHES if part else "true",
@@ -43,19 +45,25 @@ def memories(path: Path, namespace: str, part: str, where: Filter, limit: int) -
         "ids": sql.listed_ids(where.kinds),
         "limit": limit,
     }
-    return [(str(id), str(title)) for id, title in _rows(path, statement, parameters, namespace)]
+    return [(str(id), str(title)) for id, title in _rows(path, statement, parameters, namespaces)]
 
 
-def projects(path: Path, namespace: str, limit: int) -> list[str]:
+def projects(path: Path, namespaces: Sequence[str], limit: int) -> list[str]:
     """The keys of the projects that memories belong to."""
-    statement = PROJECTS.format(sight=sql.sight("m", namespace))
-    return [str(key) for (key,) in _rows(path, statement, {"limit": limit}, namespace)]
+    statement = PROJECTS.format(sight=_sight(namespaces))
+    return [str(key) for (key,) in _rows(path, statement, {"limit": limit}, namespaces)]
 
 
-def _rows(path: Path, statement: str, parameters: Parameters, namespace: str) -> list[Row]:
+def _sight(namespaces: Sequence[str]) -> str:
+    return sql.sight("m", namespaces[0] if len(namespaces) == 1 else "")
+
+
+def _rows(path: Path, statement: str, parameters: Parameters, namespaces: Sequence[str]) -> list[Row]:
+    namespace, *teams = namespaces
     with _connected(path) as connection:
         # the embedded default has one tenant, and its number is 1
-        return connection.execute(statement, {"tenant": 1, "namespace": namespace, **parameters}).fetchall()
+        read = sql.seeing_teams(lambda *query: connection.execute(*query).fetchall(), teams)
+        return read(statement, {"tenant": 1, "namespace": namespace, **parameters})
 
 
 @contextmanager

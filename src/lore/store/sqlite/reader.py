@@ -1,23 +1,23 @@
 """Reader: the store as one namespace sees it, in SQL."""
 
-import base64
 import json
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Literal, cast
 
-from lore.errors import Invalid
 from lore.health import Counts
-from lore.model import SHARED, Cause, Entry, Filter, Memory, Trace
+from lore.model import Entry, Filter, Memory, Trace
 from lore.store.columns import RECORDS, Row, memory_of, record_of
 from lore.store.records import AnyRecord, Bookmark
+from lore.store.rows import TEXT_KEYS, decoded, encoded, entry_of, trace_of, unpacked_text
 from lore.store.sqlite import sql, text_index
 from lore.store.sqlite.graph_reader import PENDING_SUGGESTION, GraphReader
 from lore.store.sqlite.nearest import Scope
 from lore.store.sqlite.text_index import GRAMS, WORDS, Terms
 from lore.store.values import (
     EVERY,
+    DayCount,
     Item,
     JournalFilter,
     Listing,
@@ -25,7 +25,7 @@ from lore.store.values import (
     Page,
     TextMatches,
 )
-from lore.vectors import Vector, unpacked
+from lore.vectors import Vector, unpacked_rows
 
 FEW = 4_000
 """Up to this number, the memories that pass are looked up before the best are sought."""
@@ -36,8 +36,23 @@ TRACE_COLUMNS = (
     "m.id, m.importance, m.created_at, u.access_count, u.last_reinforced_at, u.activation, u.activated_at,"
     " m.type"
 )
-TRACE_FIELDS = tuple(Trace.__dataclass_fields__)
 JOURNAL_COLUMNS = "seq, at, batch, verb, surface, actor, reason, noun, id, before, after"
+LINK_OUT_OF_SIGHT = """
+    j.noun = 'link' AND EXISTS (
+        SELECT 1 FROM link l
+        CROSS JOIN memory s ON s.alias = l.source CROSS JOIN memory e ON e.alias = l.target
+        WHERE l.tenant = :tenant AND l.id = j.id AND NOT ({source} AND {target})
+    )"""
+"""A link between two namespaces has its history in one of them; only who sees both ends may read it."""
+EVENT = """
+    CASE WHEN j.before IS NULL THEN 'learnt'
+        WHEN j.after ->> 'forgotten_at' IS NOT NULL AND coalesce(m.superseded_at, j.at) >= j.at
+            THEN 'forgotten'
+        WHEN j.after ->> 'superseded_by' IS NOT NULL AND coalesce(m.forgotten_at, j.at) >= j.at
+            THEN 'replaced'
+        WHEN j.after -> 'forgotten_at' = 'null' OR j.after -> 'superseded_by' = 'null' THEN 'restored'
+        ELSE 'changed' END"""
+"""What a journal entry `j` of a memory `m` did. What is replaced and forgotten is gone once."""
 
 
 class SqliteReader(GraphReader):
@@ -87,7 +102,7 @@ class SqliteReader(GraphReader):
         return self._listed(sql.MEMORY_COLUMNS, memory_of, where, page)
 
     def traces(self, where: Filter, page: Page = EVERY) -> Listing[Trace]:
-        return self._listed(TRACE_COLUMNS, _trace_of, where, page)
+        return self._listed(TRACE_COLUMNS, trace_of, where, page)
 
     def _listed(
         self, columns: str, item_of: Callable[[Row], Item], where: Filter, page: Page
@@ -103,7 +118,7 @@ class SqliteReader(GraphReader):
         keys = sql.ORDERS[page.order]
         order = ", ".join(f"{key} DESC" for key in keys)
         if page.cursor:
-            position = _decoded(page.cursor, len(keys))
+            position = decoded(page.cursor, len(keys), TEXT_KEYS.get(page.order, 0))
             parameters |= {f"key{at}": value for at, value in enumerate(position)}
             clause += f" AND ({', '.join(keys)}) < ({', '.join(f':key{at}' for at in range(len(keys)))})"
         rows = self._rows(
@@ -114,7 +129,7 @@ class SqliteReader(GraphReader):
             **parameters,
         )
         more, rows = len(rows) > page.limit, rows[: page.limit]
-        cursor = _encoded(rows[-1][: len(keys)]) if rows else page.cursor
+        cursor = encoded(rows[-1][: len(keys)]) if rows else page.cursor
         return Listing([item_of(row[len(keys) :]) for row in rows], cursor, more, total)
 
     def count_below(self, ids: Iterable[str], where: Filter) -> dict[str, int]:
@@ -168,7 +183,7 @@ class SqliteReader(GraphReader):
 
     def full_texts(self, ids: Iterable[str]) -> dict[str, str]:
         rows = self._rows(text_index.FULL_TEXTS.format(sight=self._sight()), ids=sql.listed_ids(ids))
-        return {id: text for id, *row in rows if (text := text_index.unpacked(*row)) is not None}
+        return {id: text for id, *row in rows if (text := unpacked_text(*row)) is not None}
 
     # --- search
     def matching(self, terms: Sequence[str], limit: int, where: Filter) -> TextMatches:
@@ -191,7 +206,7 @@ class SqliteReader(GraphReader):
         passing = f"{self._sight()}{clause}"
         best = text_index.MATCHING_BEST.format(index=index, passing=passing)
         wide = self._wide(where)
-        rows = self._rows(best, **parameters) if wide else []
+        rows = self._rows(best, **parameters, oldest=terms.oldest(telling, index)) if wide else []
         complete = wide and terms.occurrences(telling, index) <= text_index.BEST_FACTOR * limit
         if where.projects:
             passing = text_index.OF_PROJECTS.format(index=index, passing=passing)
@@ -246,12 +261,12 @@ class SqliteReader(GraphReader):
 
     def vectors(self, model: str, ids: Iterable[str]) -> dict[str, Vector]:
         rows = self._rows(
-            "SELECT m.id, v.data FROM memory m JOIN vector v ON v.memory = m.alias"
+            "SELECT m.id, v.data FROM memory m JOIN short_vector v ON v.memory = m.alias"
             f" WHERE v.model = :model AND m.id IN ({sql.IDS}) AND {self._sight()}",
             model=model,
             ids=sql.listed_ids(ids),
         )
-        return {id: unpacked(data) for id, data in rows}
+        return dict(zip((id for id, _ in rows), unpacked_rows([data for _, data in rows]), strict=True))
 
     # --- records and the past
     def records(self, kind: type[AnyRecord], **fields: Any) -> list[AnyRecord]:
@@ -267,56 +282,39 @@ class SqliteReader(GraphReader):
         return [record_of(kind, row) for row in rows]
 
     def journal(self, where: JournalFilter, page: Page) -> Listing[Entry]:
-        if where.id is not None and not where.id.isascii():
+        if not all(map(str.isascii, filter(None, (where.id, where.batch)))):
             return Listing([], page.cursor)
         order, beyond = ("DESC", "<") if where.newest_first else ("ASC", ">")
-        (position,) = _decoded(page.cursor, 1) if page.cursor else (1 << 62 if where.newest_first else 0,)
+        (position,) = decoded(page.cursor, 1) if page.cursor else (1 << 62 if where.newest_first else 0,)
         one = "" if where.id is None else " AND id = :id"
+        one += "" if where.batch is None else " AND batch = :batch"
+        hidden = LINK_OUT_OF_SIGHT.format(source=self._sight("s"), target=self._sight("e"))
+        sources = {f"source{number}": name for number, name in enumerate(self._namespaces)}
         parts = [
-            f"SELECT * FROM (SELECT {JOURNAL_COLUMNS} FROM journal WHERE tenant = :tenant"
-            f" AND namespace = {namespace}{one} AND seq {beyond} :position ORDER BY seq {order} LIMIT :limit)"
-            for namespace in dict.fromkeys((":namespace", ":shared"))
+            f"SELECT * FROM (SELECT {JOURNAL_COLUMNS} FROM journal j WHERE tenant = :tenant"
+            f" AND namespace = :{source}{one} AND seq {beyond} :position AND NOT ({hidden})"
+            f" ORDER BY seq {order} LIMIT :limit)"
+            for source in sources
         ]
         rows = self._rows(
             f"{' UNION '.join(parts)} ORDER BY seq {order} LIMIT :limit",
-            shared=SHARED,
+            **sources,
             id=where.id,
+            batch=where.batch,
             position=position,
             limit=min(page.limit + 1, EVERY.limit),
         )
         more, rows = len(rows) > page.limit, rows[: page.limit]
-        cursor = _encoded(rows[-1][:1]) if rows else page.cursor
-        return Listing(map(_entry_of, rows), cursor, more)
+        cursor = encoded(rows[-1][:1]) if rows else page.cursor
+        return Listing(map(entry_of, rows), cursor, more)
 
-
-def _encoded(position: Sequence[Any]) -> str:
-    """A position in a listing as a cursor: opaque to callers."""
-    return base64.urlsafe_b64encode(json.dumps(position).encode()).decode()
-
-
-def _decoded(cursor: str, length: int) -> list[Any]:
-    try:
-        position = json.loads(base64.urlsafe_b64decode(cursor))
-    except ValueError:
-        position = None
-    if not isinstance(position, list) or len(position) != length:
-        raise Invalid(f"unknown cursor {cursor!r}; give the one of the page before, with the same order")
-    return position
-
-
-def _trace_of(row: Row) -> Trace:
-    return Trace(**dict(zip(TRACE_FIELDS, row, strict=True)))
-
-
-def _entry_of(row: Row) -> Entry:
-    seq, at, batch, verb, surface, actor, reason, noun, id, before, after = row
-    return Entry(
-        seq=seq,
-        at=at,
-        batch=batch,
-        cause=Cause(verb=verb, surface=surface, actor=actor, reason=reason),
-        noun=cast(Literal["memory", "link"], noun),
-        id=id,
-        before=None if before is None else json.loads(before),
-        after=None if after is None else json.loads(after),
-    )
+    def days(self, since: float, offset: float = 0.0) -> list[DayCount]:
+        rows = self._rows(
+            f"SELECT CAST(floor((j.at + :offset) / 86400.0) AS INTEGER), m.kind, {EVENT}, count(*)"
+            " FROM journal j CROSS JOIN memory m ON m.tenant = j.tenant AND m.id = j.id"
+            f" WHERE j.noun = 'memory' AND j.at >= :since AND {self._sight('j')} AND {sql.sight_by_id('m')}"
+            " GROUP BY 1, 2, 3 ORDER BY 1, 2, 3",
+            since=since,
+            offset=offset,
+        )
+        return [DayCount(*row) for row in rows]

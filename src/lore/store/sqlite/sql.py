@@ -12,6 +12,7 @@ from typing import Any
 from lore.model import DETAILS, ID_TAIL, LORE_CALL, SESSION, SHARED, TURN, Filter, Order
 from lore.ranking.decay import BY_KIND, IMPORTANCE, OTHERWISE
 from lore.store.columns import KNOWLEDGE, LINK, USE, Parameters, Row, Rows
+from lore.store.values import Part
 
 
 def listed(name: str) -> str:
@@ -41,6 +42,10 @@ CURRENT = "{m}.forgotten_at IS NULL AND {m}.superseded_by IS NULL"
 TREE = "l.kind = 'hierarchical' AND l.active = 1"
 
 
+IN_SIGHT = f"IN (:namespace, '{SHARED}')"
+"""The namespaces of a reader without teams; `seeing_teams` adds those of the others."""
+
+
 def sight(table: str, namespace: str = "") -> str:
     """The one condition that keeps tenants and namespaces apart, for a row of `memory` or another table.
 
@@ -49,12 +54,25 @@ def sight(table: str, namespace: str = "") -> str:
     """
     if namespace == SHARED:
         return f"{table}.tenant = :tenant AND {table}.namespace = :namespace"
-    return f"{table}.tenant = :tenant AND {table}.namespace IN (:namespace, '{SHARED}')"
+    return f"{table}.tenant = :tenant AND {table}.namespace {IN_SIGHT}"
 
 
 def sight_by_id(table: str) -> str:
     """The same where rows are looked up by their ids: `+` keeps the planner from weighing other indexes."""
-    return f"{table}.tenant = :tenant AND +{table}.namespace IN (:namespace, '{SHARED}')"
+    return f"{table}.tenant = :tenant AND +{table}.namespace {IN_SIGHT}"
+
+
+def seeing_teams(rows: Rows, teams: Sequence[str]) -> Rows:
+    """Runs statements so that IN_SIGHT also holds for the namespaces of these teams."""
+    names = {f"team{number}": team for number, team in enumerate(teams)}
+    wider = f"{IN_SIGHT[:-1]}{''.join(f', :{name}' for name in names)})"
+
+    def run(statement: str, parameters: Parameters | Sequence[Any]) -> list[Row]:
+        if isinstance(parameters, dict):
+            parameters = parameters | names
+        return rows(statement.replace(IN_SIGHT, wider), parameters)
+
+    return run
 
 
 BELOW = f"""
@@ -76,6 +94,7 @@ ORDERS: dict[Order, tuple[str, ...]] = {
     "importance": ("m.importance", "m.created_at", "m.alias"),
     "use": ("u.access_count", "m.created_at", "m.alias"),
     "newest below": (LAST_CHILD_AT, "m.created_at", "m.alias"),
+    "shuffled": (f"substr(m.id, -{ID_TAIL})", "m.alias"),
 }
 """All descending."""
 ROOT = f"""
@@ -151,6 +170,23 @@ def passing(where: Filter) -> tuple[str, Parameters]:
     return "".join(f" AND {clause}" for clause in clauses), parameters
 
 
+def in_part(columns: str, part: Part) -> str:
+    """The statement that gives columns of the memories of a part, in the order in which they were stored."""
+    clauses = "".join(
+        f" AND m.{column} IN ({listed(f'{column}s')})"
+        for column, values in (("kind", part.kinds), ("project", part.projects))
+        if values
+    )
+    where = f"m.tenant = :tenant AND +m.namespace = :namespace{clauses}"
+    return f"SELECT {columns} FROM memory m WHERE {where} ORDER BY m.alias"
+
+
+def of_part(part: Part, tenant: int) -> Parameters:
+    """The parameters of `in_part`."""
+    kinds, projects = json.dumps(sorted(part.kinds)), json.dumps(sorted(part.projects))
+    return {"tenant": tenant, "namespace": part.namespace, "kinds": kinds, "projects": projects}
+
+
 TIMES = {
     "created_after": "created_at >=",
     "created_before": "created_at <",
@@ -184,6 +220,7 @@ def _sets(where: Filter) -> Mapping[str, frozenset[str]]:
         "session": where.sessions,
         "project": where.projects and where.projects | {""},
         "title": where.titles,
+        "author": where.authors,
         "category": where.categories,
     }
 
@@ -196,11 +233,15 @@ MOST_ROWS = 64
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Where rows go, the columns that each row gives, and the columns to return."""
+    """Where rows go, the columns that each row gives, and the columns to return.
+
+    replacing: a row takes the place of one with the same key.
+    """
 
     name: str
     columns: tuple[str, ...]
     returning: tuple[str, ...] = ()
+    replacing: bool = False
 
 
 def insert(table: Table, values: Sequence[Sequence[Any]], rows: Rows) -> list[Row]:
@@ -226,6 +267,7 @@ def _sizes(count: int) -> Iterator[int]:
 def _statement(table: Table, size: int) -> str:
     row = f"({', '.join('?' * len(table.columns))})"
     returning = f" RETURNING {', '.join(table.returning)}" if table.returning else ""
+    insert = "INSERT OR REPLACE" if table.replacing else "INSERT"
     return (
-        f"INSERT INTO {table.name} ({', '.join(table.columns)}) VALUES {', '.join([row] * size)}{returning}"
+        f"{insert} INTO {table.name} ({', '.join(table.columns)}) VALUES {', '.join([row] * size)}{returning}"
     )

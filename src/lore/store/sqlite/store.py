@@ -3,7 +3,7 @@
 import json
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path
@@ -13,18 +13,23 @@ import apsw
 
 from lore.errors import LoreError, Unavailable
 from lore.filelock import acquired
-from lore.health import Finding, Scrubbed, StoreReport
+from lore.health import BackupReport, Finding, Scrubbed, StoreReport
+from lore.inspection import Purged
 from lore.model import TURN, VERBATIM, Cause
 from lore.ranking.decay import ACTIVATION_FADE_PER_DAY
-from lore.store import DEFAULT_TENANT, Reader, Store, Writer
+from lore.store import DEFAULT_TENANT, Reader, Snapshot, Store, Writer
 from lore.store.columns import Parameters, Row
-from lore.store.sqlite import checks, opening, scrub, sql
+from lore.store.index import BUILTIN, index_class
+from lore.store.sqlite import backups, checks, opening, purge, scrub, sql
 from lore.store.sqlite.checks import rows_of
+from lore.store.sqlite.compact import compact_vectors
 from lore.store.sqlite.connections import Connections, plainly
+from lore.store.sqlite.index_files import Progress, describe, open_files, remove_files
 from lore.store.sqlite.nearest import Nearest
 from lore.store.sqlite.reader import SqliteReader
+from lore.store.sqlite.vector_rows import VectorRows
 from lore.store.sqlite.writer import SqliteWriter, keep_vectors
-from lore.store.values import Backlog, Passage, Use
+from lore.store.values import Backlog, Part, Passage, Use
 from lore.text import passage_of
 from lore.vectors import Vector
 
@@ -55,8 +60,13 @@ COUNT_PAIRS = f"""
     ON CONFLICT DO UPDATE SET count = count + 1, last_at = :now
 """
 TENANTS = "SELECT number FROM tenant WHERE name = :name"
+ALL_TENANTS = "SELECT number FROM tenant ORDER BY number"
 NEW_TENANT = "INSERT INTO tenant (name) VALUES (:name) ON CONFLICT DO NOTHING"
 NAMESPACES = "SELECT DISTINCT tenant, namespace FROM embedding"
+NAMED_NAMESPACES = f"""
+    SELECT t.name, n.namespace FROM ({NAMESPACES}) n JOIN tenant t ON t.number = n.tenant ORDER BY 1, 2
+"""
+OWN_NAMESPACES = "SELECT DISTINCT namespace FROM memory WHERE tenant = :tenant ORDER BY namespace"
 WAITING = """
     SELECT e.memory FROM embedding e INDEXED BY embedding_model
     WHERE e.tenant = :tenant AND e.namespace = :namespace AND e.model {sign} :model
@@ -96,12 +106,14 @@ class SqliteStore(Store):
     SQLite has one write lock for the whole file, so it is also the write lock of every tenant.
     """
 
-    def __init__(self, path: Path, vector_store: str = "builtin") -> None:
+    def __init__(self, path: Path, vector_store: str = BUILTIN) -> None:
+        index_class(vector_store)  # an unknown one is refused at once
         opening.refuse_lost_file(path)
         self._connections = Connections(path)
         try:
             opening.migrate(self._connections)
             opening.notice_loss(self._connections)
+            compact_vectors(self._connections)
         except LoreError:
             self._connections.close()
             raise
@@ -109,7 +121,6 @@ class SqliteStore(Store):
         self._tenants: dict[str, int] = {DEFAULT_TENANT: 1}
         self._indexes: dict[int, Nearest] = {}
         self._opening_index = threading.Lock()
-        self._nearest(1)  # an unknown vector store is refused at once
 
     def _read(self, statement: str, parameters: Parameters | Sequence[Any]) -> list[Row]:
         with self._connections.reading() as connection:
@@ -127,20 +138,31 @@ class SqliteStore(Store):
     def _nearest(self, tenant: int) -> Nearest:
         with self._opening_index:
             if tenant not in self._indexes:
-                self._indexes[tenant] = Nearest(self._read, tenant, self._vector_store)
+                rows = VectorRows(self._read, tenant, self._birth)
+                files = open_files(self._vector_store, rows, self._connections.path)
+                self._indexes[tenant] = Nearest(rows, files)
             return self._indexes[tenant]
+
+    def _birth(self) -> str:
+        with self._connections.reading() as connection:
+            return self._connections.birth(connection)
 
     def _forget_indexes(self) -> None:
         for index in list(self._indexes.values()):
             index.forget()
 
-    def reader(self, namespace: str, tenant: str = DEFAULT_TENANT) -> Reader:
+    def reader(self, namespace: str, tenant: str = DEFAULT_TENANT, teams: Sequence[str] = ()) -> Reader:
         number = self._tenant(tenant)
-        return SqliteReader(self._read, number, namespace, self._nearest(number))
+        return SqliteReader(self._read, number, namespace, self._nearest(number), teams)
 
     @contextmanager
     def transaction(
-        self, namespace: str, cause: Cause, now: float, tenant: str = DEFAULT_TENANT
+        self,
+        namespace: str,
+        cause: Cause,
+        now: float,
+        tenant: str = DEFAULT_TENANT,
+        teams: Sequence[str] = (),
     ) -> Iterator[Writer]:
         with self._connections.writing() as connection:
             _refuse_upgraded(connection)
@@ -148,12 +170,42 @@ class SqliteStore(Store):
             if not (number := self._tenant(tenant)):
                 rows(NEW_TENANT, {"name": tenant})
                 ((number,),) = rows(TENANTS, {"name": tenant})
-            writer = SqliteWriter(rows, number, namespace, self._nearest(number))
+            writer = SqliteWriter(rows, number, namespace, self._nearest(number), teams)
             writer.begin(cause, now)
             try:
                 yield writer
             finally:
                 writer.expire()
+
+    @contextmanager
+    def snapshot(self, tenant: str = DEFAULT_TENANT) -> Iterator[Snapshot]:
+        number, trouble = self._tenant(tenant), None
+        with self._connections.aside() as connection:
+            connection.execute("BEGIN")
+            try:
+                yield self._snapshot(connection, number)
+            except OSError as error:  # of the caller's own file, not of the store
+                trouble = error
+            finally:
+                connection.execute("ROLLBACK")
+        if trouble is not None:
+            raise trouble
+
+    def _snapshot(self, connection: apsw.Connection, tenant: int) -> Snapshot:
+        """Readers that share a connection, and so the moment of its first query."""
+        rows, nearest = rows_of(connection), self._nearest(tenant)
+        names = [str(name) for (name,) in rows(OWN_NAMESPACES, {"tenant": tenant})]
+
+        def ids(part: Part) -> Iterator[str]:
+            found = connection.execute(sql.in_part("m.id", part), sql.of_part(part, tenant))
+            return (str(id) for (id,) in found)
+
+        def count(part: Part) -> int:
+            ((found,),) = rows(sql.in_part("count(*)", part), sql.of_part(part, tenant))
+            return int(found)
+
+        readers = {name: SqliteReader(rows, tenant, name, nearest, names) for name in names}
+        return Snapshot(readers, ids, count)
 
     # --- derived state
     def touch(self, use: Use, now: float, tenant: str = DEFAULT_TENANT) -> None:
@@ -169,7 +221,10 @@ class SqliteStore(Store):
                 rows(ACTIVATE, {"tenant": shown["tenant"], "now": now, **fade})
         self._connections.fold_log()
 
-    def unembedded(self, model: str, limit: int) -> Backlog:
+    def namespaces(self) -> list[tuple[str, str]]:
+        return [(str(tenant), str(namespace)) for tenant, namespace in self._read(NAMED_NAMESPACES, {})]
+
+    def unembedded(self, model: str, limit: int, claim_seconds: float = 0.0) -> Backlog:
         readers = [
             {"tenant": tenant, "namespace": namespace, "model": model, "limit": limit}
             for tenant, namespace in self._read(NAMESPACES, {})
@@ -203,6 +258,8 @@ class SqliteStore(Store):
                 keep_vectors(rows, tenant, model, new)
                 kept += len(new)
         self._connections.fold_log()
+        for name in {passage.tenant for passage in vectors}:
+            self._nearest(self._tenant(name)).refresh(model, len(next(iter(vectors.values()))))
         return kept
 
     @contextmanager
@@ -220,22 +277,52 @@ class SqliteStore(Store):
         path = self._connections.path
         size = sum(file.stat().st_size for file in (path, self._connections.log) if file.exists())
         warnings = tuple(finding for finding in checks.quick(self._connections) if not finding.passed)
-        return StoreReport(location=str(path), size_bytes=size, warnings=warnings)
+        index = describe(self._vector_store, path)
+        return StoreReport(location=str(path), size_bytes=size, warnings=warnings, index=index)
 
     def check(self, repair: bool = False) -> list[Finding]:
         if repair:
-            checks.rebuild(self._connections)
             self._forget_indexes()
-        return checks.check(self._connections)
+            remove_files(self._connections.path)
+            checks.rebuild(self._connections)
+        return [*checks.check(self._connections), self._check_indexes()]
+
+    def _check_indexes(self) -> Finding:
+        """The indexes of all tenants on disk."""
+        numbers = [int(number) for (number,) in self._read(ALL_TENANTS, {})]
+        wrong = [text for number in numbers if (text := self._nearest(number).check())]
+        detail = f"the {self._vector_store} index on disk: {'; '.join(wrong)}"
+        good = f"the {self._vector_store} index on disk agrees with the vectors"
+        return Finding("vector index", not wrong, detail if wrong else good, repairable=True)
 
     def scrub(self, dry_run: bool, progress: Callable[[str, int, int], None]) -> Scrubbed:
         scrubbed = scrub.scrub(self._connections, dry_run=dry_run, progress=progress)
         self._forget_indexes()
+        if not dry_run:
+            remove_files(self._connections.path)
         return scrubbed
 
-    def backup(self, target: Path) -> None:
+    def purge(self, ids: Iterable[str], cause: Cause, now: float, tenant: str = DEFAULT_TENANT) -> Purged:
+        with self._connections.writing() as connection:
+            _refuse_upgraded(connection)
+            erased, rows = purge.erase(ids, self._tenant(tenant), cause, now, rows_of(connection))
+        if erased:
+            scrub.rewrite(self._connections, _no_progress)
+            self._forget_indexes()
+            remove_files(self._connections.path)
+        copies = scrub.backups(self._connections.path) if erased else ()
+        return Purged(ids=tuple(erased), rows=dict(rows), backups=tuple(map(str, copies)))
+
+    def build_index(self, model: str, dimension: int, progress: Progress) -> int:
+        """See `IndexedStore`. The indexes of other vector stores are deleted."""
+        numbers = [int(number) for (number,) in self._read(ALL_TENANTS, {})]
+        built = sum(self._nearest(number).build(model, dimension, progress) for number in numbers)
+        remove_files(self._connections.path, keep=self._vector_store)
+        return built
+
+    def backup(self, target: Path) -> BackupReport:
         """See `FileStore`."""
-        opening.copy(self._connections, target)
+        return backups.back_up(self._connections, target)
 
     def release(self) -> None:
         self._forget_indexes()
@@ -243,7 +330,12 @@ class SqliteStore(Store):
         self._connections.release()
 
     def close(self) -> None:
+        self._forget_indexes()
         self._connections.close()
+
+
+def _no_progress(part: str, done: int, total: int) -> None:
+    """For work that shows no progress."""
 
 
 def _refuse_upgraded(connection: apsw.Connection) -> None:

@@ -8,7 +8,6 @@ excerpts, compressed and in no index.
 
 import json
 import math
-import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import accumulate
 
@@ -17,12 +16,8 @@ from lore.grams import indexed, phrase, unspaced
 from lore.model import LORE_CALL
 from lore.names import subjects
 from lore.store.columns import Row, Rows
+from lore.store.rows import packed_text
 from lore.store.sqlite.sql import IDS, Table, insert
-
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
 
 WORDS, GRAMS = "words", "grams"
 FIELDS = ("title", "summary", "content", "context")
@@ -37,7 +32,8 @@ BEST_FACTOR = 4
 """The best are looked up for this multiple of the memories that are wanted, because some do not pass."""
 MATCHING_BEST = f"""
     SELECT m.id, best.strength FROM (
-        SELECT rowid AS alias, {STRENGTH} AS strength FROM {{index}} WHERE {{index}} MATCH :words
+        SELECT rowid AS alias, {STRENGTH} AS strength FROM {{index}}
+        WHERE {{index}} MATCH :words AND rowid >= :oldest
         ORDER BY strength DESC, rowid LIMIT {BEST_FACTOR} * :limit
     ) best CROSS JOIN memory m USING (alias) WHERE {{passing}}
     ORDER BY best.strength DESC, m.alias LIMIT :limit
@@ -53,6 +49,11 @@ OF_PROJECTS = "+{index}.rowid IN (SELECT m.alias FROM memory m WHERE {passing})"
 
 SCORED_AT_MOST = 3_000
 """Occurrences of its words among which a query chooses."""
+OLDEST_SCORED = f"""
+    SELECT rowid FROM {{index}} WHERE {{index}} MATCH :word
+        ORDER BY rowid DESC LIMIT 1 OFFSET {SCORED_AT_MOST}
+"""
+"""Of a word that occurs more often, only the newest occurrences are scored."""
 _COUNT = f"""
     SELECT '{{index}}', value, (SELECT count(*) FROM (SELECT 1 FROM {{index}} WHERE {{index}} MATCH value
         LIMIT {SCORED_AT_MOST + 1})) FROM json_each(:{{index}})
@@ -84,7 +85,7 @@ class Terms:
     """The terms of one query, as each index reads them, and how often each occurs."""
 
     def __init__(self, terms: Sequence[str], rows: Callable[..., list[Row]]) -> None:
-        self._terms = terms
+        self._terms, self._rows = terms, rows
         self.queries = {WORDS: {t: _quoted(t) for t in terms if not unspaced(t)}}
         self.queries[GRAMS] = {t: _of_grams(t) for t in terms}
         wanted = {index: json.dumps(list(queries.values())) for index, queries in self.queries.items()}
@@ -120,6 +121,13 @@ class Terms:
         totals = list(accumulate(self._counts[index, query] for query in found))
         return [query for at, query in enumerate(found) if at == 0 or totals[at] <= SCORED_AT_MOST]
 
+    def oldest(self, telling: Sequence[str], index: str) -> int:
+        """The alias from which on the occurrences of these terms are scored; 0: all of them."""
+        if self.occurrences(telling, index) <= SCORED_AT_MOST:
+            return 0
+        rows = self._rows(OLDEST_SCORED.format(index=index), word=telling[0])
+        return int(rows[0][0]) if rows else 0
+
 
 def _of_grams(term: str) -> str:
     if not unspaced(term):
@@ -154,8 +162,8 @@ _EMBEDDING = Table("embedding", ("memory", "tenant", "namespace", "model", "vers
 DROP_WORDS = f"INSERT INTO words (words, rowid, {', '.join(FIELDS)}) VALUES ('delete', ?, ?, ?, ?, ?)"
 DROP_GRAMS = "DELETE FROM grams WHERE rowid = ?"
 DROP_SUBJECTS = "DELETE FROM subject WHERE memory = ?"
-DROP_VECTOR = "DELETE FROM vector WHERE memory = ?"
-UNEMBED = "UPDATE embedding SET model = '', version = version + 1, code = NULL WHERE memory = ?"
+DROP_VECTOR = "DELETE FROM short_vector WHERE memory = ?"
+UNEMBED = "UPDATE embedding SET model = '', version = version + 1 WHERE memory = ?"
 
 
 def add(tenant: int, texts: Mapping[int, Texts], rows: Rows) -> None:
@@ -234,13 +242,4 @@ def put_full_texts(texts: Mapping[str, str], aliases: Mapping[str, int], rows: R
 
 def packed(alias: int, text: str) -> tuple[int, int, bytes]:
     """The row of a text."""
-    return alias, len(text), zstd.compress(text.encode())
-
-
-def unpacked(characters: int, data: bytes) -> str | None:
-    """The text of a row; None if the row is damaged."""
-    try:
-        text = zstd.decompress(data).decode()
-    except (zstd.ZstdError, UnicodeDecodeError):
-        return None
-    return text if len(text) == characters else None
+    return alias, *packed_text(text)

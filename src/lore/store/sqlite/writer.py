@@ -6,20 +6,16 @@ The writer also keeps all derived rows in step: text indexes, names, depths, emb
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from operator import attrgetter
 from typing import Any
-
-import numpy as np
 
 from lore.admit import admit
 from lore.errors import Invalid, NotFound, Unavailable
 from lore.model import SHARED, Cause, Link, Memory, new_id
 from lore.store import Writer, columns
 from lore.store.columns import RECORDS, Parameters, Row, Rows
-from lore.store.index.codes import code_of
 from lore.store.records import Bookmark, Record, key_of
+from lore.store.rows import columns_json, difference
 from lore.store.sqlite import sql, text_index
-from lore.store.sqlite.nearest import Nearest
 from lore.store.sqlite.reader import SqliteReader
 from lore.store.sqlite.sql import TREE, Table
 from lore.store.values import Suggestion
@@ -78,9 +74,15 @@ IS_ABOVE = f"""
         SELECT l.source FROM up CROSS JOIN link l ON l.target = up.node WHERE {TREE}
     ) SELECT 1 FROM up WHERE node = :target
 """
-KEEP_CODE = "UPDATE embedding SET model = :model, seq = :seq, code = :code WHERE memory = :memory"
-KEEP_VECTOR = "INSERT OR REPLACE INTO vector (memory, model, data) VALUES (:memory, :model, :data)"
-NEXT_SEQ = "SELECT coalesce(max(seq), 0) + 1 FROM embedding WHERE tenant = :tenant"
+VECTOR = Table("short_vector", ("memory", "model", "data"), replacing=True)
+KEEP_STATE = """
+    UPDATE embedding SET model = :model, seq = :first + j.key FROM json_each(:aliases) j
+        WHERE embedding.memory = j.value
+"""
+NEXT_SEQS = """
+    INSERT INTO vector_feed (tenant, seq) VALUES (:tenant, :count)
+        ON CONFLICT (tenant) DO UPDATE SET seq = seq + excluded.seq RETURNING seq - :count + 1
+"""
 PUT_SUGGESTION = """
     INSERT INTO suggestion (tenant, id, source, target, score, signals, type, status, created_at, updated_at)
         SELECT :tenant, :id, s.alias, e.alias, :score, :signals, :type, :status, :created_at, :updated_at
@@ -94,8 +96,6 @@ EXPIRE_SUGGESTIONS = """
 """
 
 
-_texts = attrgetter(*columns.TEXTS)
-
 Change = tuple[str, str, Parameters | None, Parameters | None]
 """The namespace and id of what changed, and its fields before and after."""
 
@@ -103,10 +103,9 @@ Change = tuple[str, str, Parameters | None, Parameters | None]
 class SqliteWriter(SqliteReader, Writer):
     """Lives as long as its transaction."""
 
-    def __init__(self, rows: Rows, tenant: int, namespace: str, nearest: Nearest) -> None:
-        super().__init__(rows, tenant, namespace, nearest)
-        self._origin: tuple[Any, ...] = ()
-        self._private: set[str] = set()
+    _origin: tuple[Any, ...] = ()
+    _namespace_of_end: Mapping[str, str] = {}
+    """Of each end of the links that are being put."""
 
     def begin(self, cause: Cause, now: float) -> None:
         """Set the origin of all journal entries: a batch of its own."""
@@ -115,20 +114,26 @@ class SqliteWriter(SqliteReader, Writer):
         self._origin = (self._tenant, now, new_id(now), cause.verb, cause.surface, actor, reason)
 
     def put(self, memories: Iterable[Memory], full_texts: Mapping[str, str] | None = None) -> list[Memory]:
-        wanted = [admitted(memory) for memory in memories]
+        wanted = [columns.clean_memory(memory) for memory in memories]
         for memory in wanted:
-            if memory.namespace not in (self.namespace, SHARED):
+            if memory.namespace not in self._namespaces:
                 raise NotFound(f"namespace {memory.namespace} is out of sight of {self.namespace}")
         existing = self.get([memory.id for memory in wanted], forgotten=True)
-        new = [memory for memory in wanted if memory.id not in existing]
+        new = [self._signed(memory) for memory in wanted if memory.id not in existing]
         stored = self._insert(new) if new else {}
         for memory in wanted:
             if memory.id in existing:
-                self._change(existing[memory.id], memory)
+                old = existing[memory.id]
+                self._change(old, replace(memory, author=memory.author or old.author))
         stored |= self.get(existing, forgotten=True)
         if full_texts:
             text_index.put_full_texts(admit(full_texts), self._aliases(full_texts), self._source)
         return [stored[memory.id] for memory in wanted]
+
+    def _signed(self, memory: Memory) -> Memory:
+        """A new memory with the author of this transaction, unless it has one."""
+        author = self.cause.author
+        return replace(memory, author=author) if author and not memory.author else memory
 
     def _insert(self, memories: Sequence[Memory]) -> dict[str, Memory]:
         """The memories as stored. Their ids must be new, also to namespaces out of sight."""
@@ -148,7 +153,7 @@ class SqliteWriter(SqliteReader, Writer):
         return {id: columns.memory_of((aliases[id], id, 0, *values)) for id, values in rows.items()}
 
     def _change(self, old: Memory, new: Memory) -> None:
-        before, after = _difference(columns.columns_of(old), columns.columns_of(new))
+        before, after = difference(columns.columns_of(old), columns.columns_of(new))
         if not after:
             return
         changes = ", ".join(f"{name} = :{name}" for name in after)
@@ -161,7 +166,7 @@ class SqliteWriter(SqliteReader, Writer):
             self._source(moved, {"alias": old.alias, "namespace": new.namespace})
 
     def put_links(self, links: Iterable[Link]) -> list[Link]:
-        wanted = [admitted_link(link) for link in links]
+        wanted = [columns.clean_link(link) for link in links]
         if not wanted:
             return []
         ends = self._ends({end for link in wanted for end in (link.source, link.target)})
@@ -169,7 +174,7 @@ class SqliteWriter(SqliteReader, Writer):
             for end in (link.source, link.target):
                 if end not in ends:
                     raise NotFound(f"unknown memory {end}")
-        self._private = {id for id, (_, namespace) in ends.items() if namespace != SHARED}
+        self._namespace_of_end = {id: namespace for id, (_, namespace) in ends.items()}
         aliases = {id: alias for id, (alias, _) in ends.items()}
         if self._independent(wanted, aliases):
             return self._insert_links(wanted, aliases)
@@ -184,8 +189,9 @@ class SqliteWriter(SqliteReader, Writer):
         return {id: alias for id, (alias, _) in self._ends(ids).items()}
 
     def _namespace_of(self, link: Link) -> str:
-        """Of the more private end: who sees both ends sees the link's history."""
-        return SHARED if self._private.isdisjoint((link.source, link.target)) else self.namespace
+        """Of an end that is not shared: who sees both ends sees the link's history (see `journal`)."""
+        ends = {self._namespace_of_end[link.source], self._namespace_of_end[link.target]}
+        return min(ends - {SHARED}, default=SHARED)
 
     def _independent(self, links: Sequence[Link], aliases: Mapping[str, int]) -> bool:
         """Whether all are new, and what they hang below others has no place in a tree yet.
@@ -234,7 +240,7 @@ class SqliteWriter(SqliteReader, Writer):
 
     def _change_link(self, old: Link, new: Link) -> Link:
         stored = replace(new, id=old.id, alias=old.alias, created_at=old.created_at)
-        before, after = _difference(columns.link_columns_of(old), columns.link_columns_of(stored))
+        before, after = difference(columns.link_columns_of(old), columns.link_columns_of(stored))
         if after:
             changes = ", ".join(f"{name} = :{name}" for name in after)
             self._source(f"UPDATE link SET {changes} WHERE alias = :alias", {"alias": old.alias, **after})
@@ -301,34 +307,19 @@ class SqliteWriter(SqliteReader, Writer):
     def _record(self, noun: str, changes: Iterable[Change]) -> None:
         """One journal entry for each change."""
         entries = [
-            (*self._origin, noun, namespace, id, _json(before), _json(after))
+            (*self._origin, noun, namespace, id, columns_json(before), columns_json(after))
             for namespace, id, before, after in changes
         ]
         sql.insert(JOURNAL, entries, self._source)
 
 
-def admitted(memory: Memory) -> Memory:
-    """The memory without secrets."""
-    texts = _texts(memory)
-    clean = admit(texts)
-    return memory if clean is texts else replace(memory, **dict(zip(columns.TEXTS, clean, strict=True)))
-
-
-def admitted_link(link: Link) -> Link:
-    """The link without secrets."""
-    type, reason = admit(link.type), admit(link.reason)
-    same = type is link.type and reason is link.reason
-    return link if same else replace(link, type=type, reason=reason)
-
-
 def keep_vectors(rows: Rows, tenant: int, model: str, vectors: Mapping[int, Vector]) -> None:
-    """Store vectors by alias, each with the next number of the feed that the index in memory follows."""
-    ((seq,),) = rows(NEXT_SEQ, {"tenant": tenant})
-    for offset, (alias, vector) in enumerate(vectors.items()):
-        data = packed(vector)
-        code = code_of(vector[np.newaxis])[0].tobytes()
-        rows(KEEP_CODE, {"memory": alias, "model": model, "seq": seq + offset, "code": code})
-        rows(KEEP_VECTOR, {"memory": alias, "model": model, "data": data})
+    """Store vectors by alias, each with the next number of the feed that vector indexes follow."""
+    stored = [(alias, model, packed(vector)) for alias, vector in vectors.items()]
+    if stored:
+        ((first,),) = rows(NEXT_SEQS, {"tenant": tenant, "count": len(stored)})
+        sql.insert(VECTOR, stored, rows)
+        rows(KEEP_STATE, {"model": model, "first": first, "aliases": json.dumps(list(vectors))})
 
 
 def _indexed(memory: Memory) -> text_index.Texts:
@@ -337,14 +328,3 @@ def _indexed(memory: Memory) -> text_index.Texts:
 
 def _expired(statement: str, parameters: Parameters | Sequence[Any]) -> list[Row]:
     raise Unavailable("this transaction is over; begin another one")
-
-
-def _difference(old: Parameters, new: Parameters) -> tuple[Parameters, Parameters]:
-    changed = [name for name in new if new[name] != old[name]]
-    return {name: old[name] for name in changed}, {name: new[name] for name in changed}
-
-
-def _json(fields: Parameters | None) -> str | None:
-    if not fields:
-        return None if fields is None else "{}"
-    return json.dumps(fields, ensure_ascii=False)

@@ -1,0 +1,1 @@
+"""The official inspector and conformance suite against a real `lore-server`."""

@@ -1,0 +1,1 @@
+"""Load on a server over HTTP, beside the same load on a daemon."""

@@ -1,0 +1,59 @@
+"""upkeep: the background work of a process that serves a store: supervised, and consolidation on schedule."""
+
+import signal
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager, nullcontext
+
+import anyio
+import anyio.to_thread
+
+from lore.engine import Lore
+from lore.engine.schedule import Schedules
+from lore.supervision import Service, async_failure_of
+
+SCHEDULE_TICK_SECONDS = 2.0
+"""Shortest time between two looks at the schedule of consolidations."""
+SPARED = 50
+"""Wait this multiple of the last look's duration, so that looking takes less than 2 % of a core."""
+SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGINT", "SIGHUP") if hasattr(signal, name))
+
+
+async def supervised(service: Service, work: Callable[[], Awaitable[None]]) -> None:
+    """Begin the work again whenever it fails, after a pause; no failure ends the process."""
+    while (error := await async_failure_of(work)) is not None:
+        await anyio.sleep(service.failed(error))
+
+
+async def stop_on_signal(stopping: anyio.Event) -> None:
+    """Set the event when a signal asks this process to end."""
+    with anyio.open_signal_receiver(*SIGNALS) as signals:
+        async for _ in signals:
+            stopping.set()
+
+
+class Consolidation:
+    """Consolidates a store whenever its schedule says so. doing: entered while a run goes on."""
+
+    def __init__(self, lore: Lore, doing: Callable[[], AbstractContextManager[object]] = nullcontext) -> None:
+        self.schedule = Schedules(lore)
+        self.service = Service("consolidation")
+        self._doing = doing
+
+    @property
+    def trouble(self) -> str:
+        """Why consolidation does not work; empty if it does."""
+        return self.service.trouble or self.schedule.trouble
+
+    async def run(self) -> None:
+        """Run what is due, for as long as the process lives."""
+        await supervised(self.service, self._run)
+
+    async def _run(self) -> None:
+        while self.schedule.enabled:
+            began = anyio.current_time()
+            if await anyio.to_thread.run_sync(self.schedule.due):
+                with self._doing():
+                    await anyio.to_thread.run_sync(self.schedule.run)
+                began = anyio.current_time()
+            self.service.works()
+            await anyio.sleep(max(SCHEDULE_TICK_SECONDS, SPARED * (anyio.current_time() - began)))

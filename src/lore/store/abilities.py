@@ -1,0 +1,35 @@
+"""Abilities that only some stores have: a copy of their file, an index beside their rows, other servers."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+from lore.health import BackupReport
+
+
+@runtime_checkable
+class FileStore(Protocol):
+    """What only a store in one file offers."""
+
+    def backup(self, target: Path) -> BackupReport:
+        """A complete, consistent and verified copy while others go on writing, with a manifest beside it."""
+
+
+@runtime_checkable
+class IndexedStore(Protocol):
+    """What only a store with vector indexes beside its rows offers."""
+
+    def build_index(self, model: str, dimension: int, progress: Callable[[int, int], None]) -> int:
+        """Build the vector index of every tenant again, from the rows; returns the number of vectors.
+
+        progress: called with the number of vectors done, and of all. Unavailable if another process uses the
+        index.
+        """
+
+
+@runtime_checkable
+class SharedStore(Protocol):
+    """What only a store offers that many servers share."""
+
+    def follow(self, changed: Callable[[str], None], stopped: Callable[[], bool]) -> None:
+        """Call `changed` with the name of each tenant that another process has changed, until `stopped`."""

@@ -1,0 +1,1 @@
+"""The store for many tenants and many servers: PostgreSQL with pgvector."""

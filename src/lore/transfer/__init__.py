@@ -1,0 +1,1 @@
+"""Transfer: memories as files: Lore's own export format, and readers of other systems' files."""

@@ -1,0 +1,50 @@
+"""learnt: the turns of a conversation in their order, each with the memories that came from it."""
+
+import pytest
+
+from lore import Draft, Invalid, Lore, NotFound
+from tests.engine.test_forget_session import conversation, distilled
+
+
+def test_each_turn_has_the_memories_that_came_from_it(lore: Lore) -> None:
+    session, turns = conversation(lore, "ferry", "When does it leave?", "At noon.", "And back?")
+    _, others = conversation(lore, "harbour", "When does it close?", "At ten.")
+    fact = distilled(lore, "The ferry leaves at noon", turns[0], turns[1])
+    distilled(lore, "The harbour closes at ten", others[1])
+    gone = distilled(lore, "Ferries are late", turns[2])
+    lore.forget([gone])
+    note = lore.remember(Draft(content="Buy tickets", session="ferry")).id
+    found = lore.learnt(session)
+    assert [(one.turn.id, [memory.id for memory in one.memories]) for one in found.turns] == [
+        (turns[0], [fact]), (turns[1], [fact]), (turns[2], []),
+    ]  # fmt: skip
+    assert ([memory.id for memory in found.memories], found.total, found.more) == ([note], 3, False)
+    assert lore.learnt("ferry") == found
+
+
+def test_long_conversations_come_page_by_page(lore: Lore) -> None:
+    session, turns = conversation(lore, "ferry", *(f"Sentence {number}." for number in range(5)))
+    first = lore.learnt(session, limit=2)
+    second = lore.learnt(session, limit=2, cursor=first.cursor)
+    third = lore.learnt(session, limit=2, cursor=second.cursor)
+    assert [one.turn.id for page in (first, second, third) for one in page.turns] == turns
+    assert [page.more for page in (first, second, third)] == [True, True, False]
+
+
+def test_only_a_session_has_turns(lore: Lore) -> None:
+    note = lore.remember("a note").id
+    session, _ = conversation(lore, "ferry", "When does it leave?", "At noon.")
+    with pytest.raises(Invalid, match="not a session"):
+        lore.learnt(note)
+    with pytest.raises(Invalid, match="cursor"):
+        lore.learnt(session, cursor=note)
+    for session_of_nobody in ("nowhere", "\ud800", ""):
+        with pytest.raises(NotFound):
+            lore.learnt(session_of_nobody)
+
+
+def test_a_conversation_of_another_namespace_is_unknown(lore: Lore) -> None:
+    session, _ = conversation(lore.for_namespace("theirs"), "ferry", "When does it leave?", "At noon.")
+    for name in (session, "ferry"):
+        with pytest.raises(NotFound):
+            lore.for_namespace("mine").learnt(name)

@@ -1,0 +1,3 @@
+"""`tests.engine.test_team` on PostgreSQL."""
+
+from tests.engine.test_team import *  # noqa: F403
