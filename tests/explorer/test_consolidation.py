@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import APIResponse, Route, expect
 
 from lore.engine.consolidate.phases import PHASES
 from lore.engine.consolidate.plan import Plan, View
-from tests.doors.resident import SECONDS
+from tests.doors.resident import SECONDS, until
 from tests.explorer.explorer import Explorer
 from tests.explorer.talk import Said, hold
 
@@ -61,6 +61,31 @@ def test_a_run_shows_how_far_it_is_and_stops(explorer: Explorer, gate: threading
     gate.set()
     expect(page.get_by_text("It was stopped at “Link what belongs together”")).to_be_visible()
     expect(page.get_by_role("button", name="Run now")).to_be_enabled()
+
+
+def test_an_answer_that_its_events_have_overtaken_changes_nothing(
+    explorer: Explorer, gate: threading.Event
+) -> None:
+    page, held = explorer.open("consolidation"), list[tuple[Route, APIResponse]]()
+    page.route("**/consolidation/run", lambda route: held.append((route, route.fetch())))
+    page.get_by_role("button", name="Run now").click()
+    expect(page.locator("[aria-current=step]")).to_contain_text("3 of 10")
+    [(route, answer)] = held
+    with page.expect_response("**/consolidation/run") as response:
+        route.fulfill(response=answer)
+    assert response.value.json()["phase"] == ""
+    expect(page.get_by_role("button", name="Stop")).to_be_visible()
+    expect(page.locator("[aria-current=step]")).to_contain_text("3 of 10")
+
+
+def test_a_page_that_connects_late_shows_how_far_a_run_is(explorer: Explorer, gate: threading.Event) -> None:
+    held = list[Route]()
+    explorer.page.route("**/api/v1/events*", lambda route: held.append(route))
+    page = explorer.open("consolidation")
+    page.get_by_role("button", name="Run now").click()
+    until(lambda: explorer.server.client.get("/api/v1/consolidation").json()["phase"] == "link")
+    held[0].continue_()
+    expect(page.locator("[aria-current=step]")).to_contain_text("3 of 10")
 
 
 def test_a_run_that_another_window_began_appears(explorer: Explorer, gate: threading.Event) -> None:

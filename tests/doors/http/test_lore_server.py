@@ -45,6 +45,15 @@ def refuses_connections(address: str) -> bool:
     return False
 
 
+def test_a_connection_sends_a_small_answer_at_once() -> None:
+    with (
+        closing(listen("127.0.0.1", 0)) as listener,
+        socket.create_connection(listener.getsockname()),
+        closing(listener.accept()[0]) as connection,
+    ):
+        assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+
 def test_a_server_consolidates_shares_its_store_and_finishes_what_has_begun(tmp_path: Path) -> None:
     answers: list[httpx2.Response] = []
     env = environment(tmp_path) | {"LORE_CONSOLIDATION_INTERVAL": "1"}

@@ -1,9 +1,11 @@
 """consolidation: plan, begin and stop a consolidation from a page, and see how far it is."""
 
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field
 from functools import partial
+from itertools import count
 from typing import Any
 
 import anyio
@@ -36,7 +38,7 @@ PLAN_SECONDS = 20.0
 @dataclass
 class Work:
     """One consolidation, or the plan of one. state: `running`, `planning`, `done`, `planned`, `stopped` or
-    `failed`."""
+    `failed`. revision: grows with every change; of two views, a page shows the one with the higher."""
 
     run: ConsolidationRun
     dry: bool
@@ -46,13 +48,18 @@ class Work:
     progress: dict[str, Any] = field(default_factory=lambda: {"phase": "", "done": 0, "total": 0})
     report: dict[str, Any] | None = None
     error: str = ""
+    revision: int = 0
     ended: anyio.Event = field(default_factory=anyio.Event)
 
     def view(self) -> dict[str, Any]:
         """The state as the pages see it; `plan` or `report` once it has ended."""
         result = {"plan" if self.dry else "report": self.report} if self.report else {}
         began = {"began_at": self.began_at, "phases": list(self.phases)}
-        return {"state": self.state, **self.progress, **began, "error": self.error, **result}
+        return {**self.event(), **began, "error": self.error, **result}
+
+    def event(self) -> dict[str, Any]:
+        """The part of the view that pages hear of at every change."""
+        return {"state": self.state, "revision": self.revision, **self.progress}
 
 
 def routes(served: Served) -> list[Route]:
@@ -74,6 +81,8 @@ class ConsolidationDoor:
         self._served = served
         self._works: dict[Place, Work] = {}
         self._turns = anyio.CapacityLimiter(AT_ONCE)
+        self._first_revision = int(time.time() * 1000)  # above all of an earlier process
+        self._revisions = count(self._first_revision + 1)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -89,7 +98,7 @@ class ConsolidationDoor:
         lore = self._lore(request, caller)
         work = self._works.get((lore.tenant, lore.namespace))
         past = await self._served.run("the runs", partial(_past, lore), reading=True)
-        state = work.view() if work else {"state": "idle"}
+        state = work.view() if work else {"state": "idle", "revision": self._first_revision}
         return JSONResponse({**state, "known_phases": list(PHASES), **past})
 
     async def plan(self, request: Request, caller: Caller) -> Response:
@@ -156,7 +165,8 @@ class ConsolidationDoor:
 
     def _publish(self, place: Place) -> None:
         work = self._works[place]
-        self._served.feeds.publish(place, "consolidation", {"state": work.state, **work.progress})
+        work.revision = next(self._revisions)
+        self._served.feeds.publish(place, "consolidation", work.event())
 
 
 def _phases(body: dict[str, Any]) -> tuple[str, ...]:

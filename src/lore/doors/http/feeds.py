@@ -48,13 +48,19 @@ class Feeds:
 
     def __init__(self) -> None:
         self._feeds: set[Feed] = set()
+        self._consolidations: dict[Place, Mapping[str, Any]] = {}
 
     @contextmanager
     def listening(self, place: Place) -> Iterator[Feed]:
-        """A feed for one listener; Unavailable if there are too many."""
+        """A feed for one listener; Unavailable if there are too many.
+
+        It begins with the last event of a consolidation, which the listener may have missed.
+        """
         if len(self._feeds) >= MOST_LISTENERS:
             raise Unavailable(f"{MOST_LISTENERS} pages listen to changes already; close some of them")
         feed = Feed(place)
+        if event := self._consolidations.get(place):
+            feed.add("consolidation", event)
         self._feeds.add(feed)
         try:
             yield feed
@@ -63,6 +69,8 @@ class Feeds:
 
     def publish(self, place: Place, kind: Kind, data: Mapping[str, Any]) -> None:
         """Send an event to all listeners of a namespace."""
+        if kind == "consolidation":
+            self._consolidations[place] = data
         for feed in self._feeds:
             if feed.place == place:
                 feed.add(kind, data)

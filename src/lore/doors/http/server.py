@@ -149,11 +149,14 @@ def listen(host: str, port: int) -> socket.socket:
     """A socket on this address; Unavailable if it cannot be had."""
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        return socket.create_server((host, port), family=family, backlog=2048)
+        listener = socket.create_server((host, port), family=family, backlog=2048)
     except OSError as error:
         raise Unavailable(
             f"{host} port {port} cannot be used: {_reason(error)}; choose another with --port or --host"
         ) from error
+    # connections inherit it; asyncio sets it only on sockets whose protocol was named
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listener
 
 
 def listen_anyhow(host: str) -> socket.socket:

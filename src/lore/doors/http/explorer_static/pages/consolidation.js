@@ -1,6 +1,6 @@
 // consolidation: what Lore does with memories in the background: its state, a plan, and the runs before.
 import { html } from "htm/preact";
-import { useEffect } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { may, request } from "../api.js";
 import { onEvent } from "../live.js";
 import { useGet } from "../load.js";
@@ -39,18 +39,17 @@ export default function Consolidation() {
   <//>`;
 }
 
-/** The state as `useLoad` has it; events of the server move it on. */
+/** The state as `useLoad` has it, or the last event of the server where that is newer: answers and events
+ * may overtake each other. */
 function useConsolidation() {
   const load = useGet("consolidation");
-  useEffect(
-    () =>
-      onEvent("consolidation", (event) => {
-        load.setValue((old) => old && { ...old, ...event });
-        if (!AT_WORK.includes(event.state)) load.reload();
-      }),
-    [load.reload],
-  );
-  return load;
+  const [event, setEvent] = useState(null);
+  const isNewer = event && load.value && event.revision > load.value.revision;
+  useEffect(() => onEvent("consolidation", setEvent), []);
+  useEffect(() => {
+    if (isNewer && !AT_WORK.includes(event.state)) load.reload();
+  }, [event]);
+  return isNewer ? { ...load, value: { ...load.value, ...event } } : load;
 }
 
 async function plan(state) {
