@@ -152,7 +152,7 @@ class Connections:
             try:
                 with connection.pipeline():
                     yield rows_of(connection)
-                connection.execute("COMMIT")
+                    connection.execute("COMMIT")
             finally:
                 _take_back(connection)
 
