@@ -18,6 +18,7 @@ from bench.retrieval.surfaces import CALLS
 from bench.transcripts import generated
 from lore.ranking.policy import policy_named
 from lore.transcripts.sources import SOURCES
+from tests.postgres import postgres_of_run, require_postgres
 
 ROOT = Path(__file__).parent.parent
 
@@ -491,6 +492,24 @@ def test_server_loses_nothing_under_load(tmp_path: Path) -> None:
     for way in json.loads(report.read_text())["ways"]:
         assert way["acknowledged"] > 0
         assert (way["lost"], way["failed"], way["failures"]) == (0, 0, [])
+
+
+def test_postgresql_loses_and_doubles_nothing_under_load_and_when_a_worker_is_killed(
+    tmp_path: Path,
+) -> None:
+    require_postgres()
+    report = tmp_path / "postgres.json"
+    few = ("--seconds", "1", "--writers", "4", "--readers", "4", "--memories", "40", "--queries", "10")
+    parts = ("--parts", "load", "workers", "sizes")
+    sizes = ("--sizes", "200", "400", "--index-from", "400", "--model", "hash")
+    with postgres_of_run() as server:
+        run("bench.postgres", *parts, *few, *sizes, "--server", str(server.folder), "--json", str(report))
+    figures = json.loads(report.read_text())
+    assert figures["load"]["acknowledged"] > 0
+    assert (figures["load"]["lost"], figures["load"]["doubled"]) == (0, 0)
+    assert figures["workers"] == {"waiting": 40, "embedded_twice": 0, "not_embedded": 0}
+    assert "recall" not in figures["sizes"]["200"]
+    assert figures["sizes"]["400"]["recall"] >= 0.98
 
 
 def test_looking_through_a_store_is_timed_against_a_search() -> None:

@@ -1,4 +1,4 @@
-"""Background: one thread that embeds pending memories and at times sweeps for links."""
+"""Background: one thread embeds pending memories and at times sweeps for links; another one tends indexes."""
 
 import atexit
 import logging
@@ -13,7 +13,7 @@ from lore.engine.suggest import sweep, sweepable
 from lore.health import Embedding
 from lore.model import Cause
 from lore.settings import Tuning
-from lore.store import DEFAULT_TENANT, Store
+from lore.store import DEFAULT_TENANT, Store, TendedStore
 from lore.supervision import Service, failure_of
 
 POLL_SECONDS = 1.0
@@ -28,6 +28,9 @@ SWEEP_JOB = "sweep"
 SWEEP_RETRY_SECONDS = 60.0
 SWEEP_OVERLAP_SECONDS = 3600.0
 """A sweep looks back this far, for memories that were not embedded when the last one passed."""
+
+TEND_SECONDS = 300.0
+"""The interval at which a store looks whether a tenant has earned a vector index."""
 
 LARGE_BACKLOG = 200
 """From this many pending memories on, the log has a line for their beginning and one for their end."""
@@ -99,6 +102,8 @@ class Background:
         self._woken = threading.Event()
         self._closed = False
         self._sweep_at = 0.0
+        self._tend_at = 0.0
+        self._tending: threading.Thread | None = None
         self.service = Service("embedding")
         self._thread = threading.Thread(target=self._work, name="lore-background", daemon=True)
 
@@ -192,10 +197,19 @@ class Background:
 
     def _step(self) -> None:
         """Embed pending memories, and at times sweep."""
+        self._tend()
         self.embed_all()
         if time.monotonic() >= self._sweep_at:
             self.sweep_on()
             self._sweep_at = time.monotonic() + SWEEP_STEP_SECONDS
+
+    def _tend(self) -> None:
+        """Have the store tend its indexes, in a thread of its own: a build takes minutes."""
+        store, busy = self._store, self._tending is not None and self._tending.is_alive()
+        if isinstance(store, TendedStore) and not busy and time.monotonic() >= self._tend_at:
+            self._tend_at = time.monotonic() + TEND_SECONDS
+            self._tending = threading.Thread(target=_tended, args=(store,), name="lore-indexes", daemon=True)
+            self._tending.start()
 
     def _rest(self, seconds: float) -> None:
         """Wait after a failure, although there is work; `close` ends the wait."""
@@ -203,3 +217,9 @@ class Background:
         while not self._closed and (left := until - time.monotonic()) > 0:
             self._woken.wait(left)
             self._woken.clear()
+
+
+def _tended(store: TendedStore) -> None:
+    """Tend once; no answer depends on it, so a failure is only logged."""
+    if (error := failure_of(store.tend)) is not None:
+        logger.info("vector indexes were not tended: %s", error)

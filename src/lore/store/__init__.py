@@ -17,7 +17,7 @@ from lore.health import BackupReport, Counts, Finding, Scrubbed, StoreReport
 from lore.inspection import Purged
 from lore.lazy import load
 from lore.model import Cause, Entry, Filter, Link, Memory, Trace
-from lore.store.abilities import FileStore, IndexedStore, SharedStore
+from lore.store.abilities import FileStore, IndexedStore, SharedStore, TendedStore
 from lore.store.records import AnyRecord, Record
 from lore.store.values import (
     EVERY,
@@ -41,7 +41,7 @@ from lore.vectors import Vector
 
 __all__ = [
     "DEFAULT_TENANT", "STORES", "FileStore", "IndexedStore", "Listing", "Page", "Passage", "Reader",
-    "SharedStore", "Snapshot", "Store", "Suggestion", "Writer", "back_up", "open_store",
+    "SharedStore", "Snapshot", "Store", "Suggestion", "TendedStore", "Writer", "back_up", "open_store",
 ]  # fmt: skip
 
 DEFAULT_TENANT = ""

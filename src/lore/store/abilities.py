@@ -1,4 +1,5 @@
-"""Abilities that only some stores have: a copy of their file, an index beside their rows, other servers."""
+"""Abilities that only some stores have: a copy of their file, an index beside their rows, other servers, and
+indexes of large tenants."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -33,3 +34,14 @@ class SharedStore(Protocol):
 
     def follow(self, changed: Callable[[str], None], stopped: Callable[[], bool]) -> None:
         """Call `changed` with the name of each tenant that another process has changed, until `stopped`."""
+
+
+@runtime_checkable
+class TendedStore(Protocol):
+    """A store that builds an index for each tenant that is large enough."""
+
+    def tend(self) -> None:
+        """Build the indexes that tenants have earned, unless another process does, and drop useless ones.
+
+        It may take minutes. Readers and writers do not wait, and no answer depends on it.
+        """

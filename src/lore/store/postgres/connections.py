@@ -3,7 +3,7 @@
 import logging
 import re
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
@@ -41,6 +41,7 @@ LIMITS = {
 BEGIN = "SELECT set_config('lore.tenant', %(tenant)s, true)" + "".join(
     f", set_config('{name}', '{value}', true)" for name, value in LIMITS.items()
 )
+NO_SETTINGS: Mapping[str, str] = {}
 DERIVED = f"{BEGIN}, set_config('synchronous_commit', 'off', true)"
 UNLIMITED = (
     "SELECT set_config('statement_timeout', '0', true), set_config('lock_timeout', '0', true),"
@@ -96,12 +97,19 @@ class Connections:
             yield one
 
     # --- reading
-    def read(self, tenant: int, statement: str, parameters: Parameters | Sequence[Any]) -> list[Row]:
-        """The rows of one statement, as this tenant."""
+    def read(
+        self,
+        tenant: int,
+        statement: str,
+        parameters: Parameters | Sequence[Any],
+        settings: Mapping[str, str] = NO_SETTINGS,
+    ) -> list[Row]:
+        """The rows of one statement, as this tenant. settings: for the planner, for this statement only."""
+        more = "".join(f", set_config('{name}', '{value}', true)" for name, value in settings.items())
 
         def run(connection: Connection[Row]) -> list[Row]:
             with connection.pipeline():
-                connection.execute(BEGIN, {"tenant": str(tenant)})
+                connection.execute(BEGIN + more, {"tenant": str(tenant)})
                 return connection.execute(statement, parameters).fetchall()
 
         return self._with_connection(run)
@@ -144,7 +152,7 @@ class Connections:
             try:
                 with connection.pipeline():
                     yield rows_of(connection)
-                connection.execute("COMMIT")
+                    connection.execute("COMMIT")
             finally:
                 _take_back(connection)
 

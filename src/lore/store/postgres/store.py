@@ -20,6 +20,7 @@ from lore.store.postgres.nearest import Nearest
 from lore.store.postgres.notices import Notices
 from lore.store.postgres.reader import PostgresReader
 from lore.store.postgres.tables import EVERY_TENANT
+from lore.store.postgres.vector_indexes import VectorIndexes
 from lore.store.postgres.writer import PostgresWriter, half_of
 from lore.store.values import Backlog, Part, Passage, Use
 from lore.text import passage_of
@@ -134,6 +135,10 @@ KEEP_UNCHANGED = """
 """
 """What another transaction changes at the moment is left to the next batch: nobody waits."""
 INDEX = "pgvector, in the database"
+TENDING = "vector indexes"
+LET_GO = "SET LOCAL lock_timeout = 0"
+"""Ends the snapshot of the last query. An open transaction would keep it: the server could remove no old row,
+and complete no index."""
 EXCLUSIVE = "SELECT pg_try_advisory_xact_lock(hashtextextended('lore ' || current_schema() || %(work)s, 0))"
 
 
@@ -158,7 +163,8 @@ class PostgresStore(Store):
             raise
         self._tenants: dict[str, int] = {}
         self._writable: set[str] = set()
-        self._nearest = Nearest()
+        self._indexes = VectorIndexes(self._connections)
+        self._nearest = Nearest(self._indexes)
         self._notices = Notices(self._connections)
 
     # --- tenants
@@ -197,7 +203,7 @@ class PostgresStore(Store):
     ) -> Iterator[Writer]:
         number = self._existing_tenant(tenant)
         with self._connections.turn(number), self._connections.writing(number) as rows:
-            source = Source(rows, number, self._nearest, self._quick_words)
+            source = Source(rows, number, Nearest(), self._quick_words)
             writer = PostgresWriter(source, namespace, teams)
             writer.begin(cause, now)
             try:
@@ -217,7 +223,7 @@ class PostgresStore(Store):
     def _snapshot(self, connection: Connection[Row], tenant: int) -> Snapshot:
         """Readers that share a transaction, and so the moment of its first query."""
         rows = rows_of(connection)
-        source = Source(rows, tenant, self._nearest, self._quick_words)
+        source = Source(rows, tenant, Nearest(), self._quick_words)
         names = [str(name) for (name,) in rows(OWN_NAMESPACES, {"tenant": tenant})]
 
         def ids(part: Part) -> Iterator[str]:
@@ -282,23 +288,35 @@ class PostgresStore(Store):
     def exclusive(self, work: str) -> Iterator[bool]:
         with self._connections.keeping() as connection:
             ((alone,),) = connection.execute(EXCLUSIVE, {"work": work}).fetchall()
+            connection.execute(LET_GO)
             yield bool(alone)
 
     def follow(self, changed: Callable[[str], None], stopped: Callable[[], bool]) -> None:
         """See `SharedStore`."""
         self._notices.follow(changed, stopped)
 
+    def tend(self) -> None:
+        """See `TendedStore`."""
+        self._indexes.look()
+        with self.exclusive(TENDING) as alone:
+            if alone:
+                self._indexes.tend()
+        self._indexes.look()
+
     # --- care
     def report(self) -> StoreReport:
         size = checks.size_of(self._connections)
         warnings = tuple(finding for finding in checks.quick(self._connections) if not finding.passed)
+        tenants = self._indexes.described()
+        index = f"{INDEX}; HNSW for {tenants}" if tenants else INDEX
         location = self._connections.location
-        return StoreReport(location=location, size_bytes=size, warnings=warnings, index=INDEX)
+        return StoreReport(location=location, size_bytes=size, warnings=warnings, index=index)
 
     def check(self, repair: bool = False) -> list[Finding]:
         if repair:
             checks.rebuild(self._connections)
-        return checks.check(self._connections)
+            self.tend()
+        return [*checks.check(self._connections), self._indexes.finding()]
 
     def scrub(self, dry_run: bool, progress: Callable[[str, int, int], None]) -> Scrubbed:
         return scrub.scrub(self._connections, dry_run=dry_run, progress=progress)
@@ -310,7 +328,7 @@ class PostgresStore(Store):
             return Purged(ids=(), rows={})
         number = self._existing_tenant(tenant)
         with self._connections.turn(number), self._connections.writing(number) as rows:
-            eraser = purge.Eraser(Source(rows, number, self._nearest, self._quick_words), SHARED)
+            eraser = purge.Eraser(Source(rows, number, Nearest(), self._quick_words), SHARED)
             eraser.begin(cause, now)
             erased, counts = eraser.erase(ids)
             eraser.end()
@@ -321,4 +339,5 @@ class PostgresStore(Store):
         self._connections.release()
 
     def close(self) -> None:
+        self._indexes.close()
         self._connections.close()
