@@ -20,6 +20,8 @@ EMPTY = """
         FOR one IN SELECT c.oid::regclass::text FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
             WHERE c.relkind = 'r' AND a.attname = 'tenant' LOOP EXECUTE 'DELETE FROM ' || one; END LOOP;
         DELETE FROM tenant;
+        DROP TABLE IF EXISTS incomplete_copy;
+        DELETE FROM migration WHERE name = 'incomplete copy';
     END $$
 """
 """Much quicker than TRUNCATE for a few rows; the rows of a memory go with it."""

@@ -516,3 +516,14 @@ def test_looking_through_a_store_is_timed_against_a_search() -> None:
     shown = run("bench.inspection", "--memories", "900")
     assert "900 memories" in shown
     assert all(name in shown for name in ("growth(90)", "knowledge_map(10000)", "purge of one memory"))
+
+
+def test_a_store_that_moves_to_postgresql_and_back_answers_the_same(tmp_path: Path, postgres: str) -> None:
+    report = tmp_path / "migrate.json"
+    small = ("--size", "60", "--questions", "20", "--model", "hash", "--postgres", postgres)
+    shown = run("bench.migrate", str(tmp_path), *small, "--json", str(report))
+    figures = json.loads(report.read_text())
+    assert (figures["identical"], figures["questions"]) == (20, 20)
+    assert figures["up"]["rows"] == figures["back"]["rows"] == 240
+    assert figures["overlap_postgresql"] > 0.5
+    assert "20 of 20 identical" in shown

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     import lore.engine.spending as spending
     import lore.errors as errors
     import lore.ranking.policy as policy
+    import lore.store.moving as store_moving
     import lore.store.postgres.plan as store_postgres_plan
     import lore.store.sqlite.backups as store_backups
     import lore.store.sqlite.opening as store_opening
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     import lore.transcripts.sources as sources
     import lore.transcripts.untrusted_files as untrusted_files
     import lore.transfer.formats as memory_formats
+    import lore.transfer.migrate as migrate
     import lore.transfer.streams as transfer_streams
 else:
     MODULES = {
@@ -75,6 +77,7 @@ else:
         "ingest": "lore.engine.ingest",
         "mcp": "lore.doors.mcp",
         "mcp_stream": "lore.doors.mcp_stream",
+        "migrate": "lore.transfer.migrate",
         "offer": "lore.doors.offer",
         "memory_formats": "lore.transfer.formats",
         "policy": "lore.ranking.policy",
@@ -87,6 +90,7 @@ else:
         "spending": "lore.engine.spending",
         "starting": "lore.doors.starting",
         "store_backups": "lore.store.sqlite.backups",
+        "store_moving": "lore.store.moving",
         "store_opening": "lore.store.sqlite.opening",
         "store_peek": "lore.store.sqlite.peek",
         "store_postgres_plan": "lore.store.postgres.plan",

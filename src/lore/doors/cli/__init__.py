@@ -25,6 +25,7 @@ COMMANDS = {  # name -> module:attribute in this package, and the help line
     "status": ("status:status", "Show where the data is and how much there is."),
     "verify": ("verify:verify", "List memories whose cited files have changed since then."),
     "doctor": ("maintenance:doctor", "Check the store and repair its indexes."),
+    "migrate": ("migrate:migrate", "Copy a whole store to another database."),
     "migrate-index": ("migrate_index:migrate_index", "Move the vector index to another vector store."),
     "backup": ("backup:backup", "Copy the store to a file while it is in use."),
     "restore-backup": ("backup:restore_backup", "Put a backup in the place of the store."),

@@ -9,6 +9,7 @@ from psycopg import Connection, errors
 
 from lore.errors import Unavailable
 from lore.store.columns import Row
+from lore.store.moving import INCOMPLETE, incomplete
 from lore.store.postgres.connections import Connections
 from lore.store.postgres.tables import TENANT_TABLES, protection, record_statements, record_tables
 from lore.text import listed
@@ -19,9 +20,15 @@ OLDEST_PGVECTOR = (0, 8, 4)
 """Earlier versions could damage an HNSW index while it is vacuumed."""
 
 FIRST_SCHEMA = "0001 first schema"
+STEP_FILES = {
+    FIRST_SCHEMA: ("schema.sql", TENANT_TABLES),
+    "0002 exact vectors": ("schema_vectors.sql", ("vector_rest",)),
+}
+"""The file of each step, and its new tables whose rows belong to one tenant."""
 MIGRATIONS: dict[str, str] = {
-    FIRST_SCHEMA: Path(__file__).with_name("schema.sql").read_text(encoding="utf-8")
-    + "".join(f"{statement};\n" for table in TENANT_TABLES for statement in protection(table))
+    name: Path(__file__).with_name(file).read_text(encoding="utf-8")
+    + "".join(f"{statement};\n" for table in tables for statement in protection(table))
+    for name, (file, tables) in STEP_FILES.items()
 }
 """Named steps, each applied once, in order. A step that was released never changes; the next one stands
 beside it. Expand first, contract in a later release: an older Lore may still be running."""
@@ -59,6 +66,12 @@ def migrate(connections: Connections, steps: Mapping[str, str] | None = None) ->
                     connection.execute("INSERT INTO migration VALUES (%s, %s)", (name, time.time()))
 
 
+def missing_steps(connection: Connection[Row], location: str) -> list[str]:
+    """The steps that a database needs before this Lore can use it; refuses unknown ones."""
+    _check_server(connection)
+    return list(_missing(connection, MIGRATIONS, location))
+
+
 def _check_server(connection: Connection[Row]) -> None:
     version = connection.info.server_version
     if version < OLDEST_SERVER:
@@ -93,6 +106,8 @@ def _records(connection: Connection[Row]) -> dict[str, str]:
 
 
 def _refuse_newer(applied: Sequence[str], steps: Mapping[str, str], location: str) -> None:
+    if INCOMPLETE in applied:
+        raise incomplete(location)
     if newer := [name for name in applied if name not in steps]:
         raise Unavailable(
             f"{location} was written by a newer Lore (unknown steps: {listed(newer)}); "

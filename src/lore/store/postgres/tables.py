@@ -12,7 +12,9 @@ TENANT_TABLES = (
     "tenant_state", "memory", "usage", "cooccurrence", "link", "suggestion", "full_text", "journal", "words",
     "subject", "embedding",
 )  # fmt: skip
-"""The tables of the schema whose rows belong to one tenant, besides those of records."""
+"""The tables of the first schema whose rows belong to one tenant, besides those of records."""
+ADDED_TABLES = ("vector_rest",)
+"""Those of later steps."""
 
 EVERY_TENANT = 0
 """The setting `lore.tenant` with which care-taking sees the rows of all tenants."""
@@ -27,7 +29,7 @@ def record_tables() -> dict[str, RecordTable]:
 
 def every_table() -> tuple[str, ...]:
     """The tables whose rows belong to one tenant."""
-    return (*TENANT_TABLES, *record_tables())
+    return (*TENANT_TABLES, *ADDED_TABLES, *record_tables())
 
 
 def record_statements(existing: Iterable[tuple[str, str]]) -> list[str]:

@@ -14,6 +14,7 @@ import apsw
 from lore.durable import OWNER_FILE, make_folder, sync_file, sync_folder, write_durably
 from lore.errors import Invalid, Unavailable
 from lore.model import new_id
+from lore.store.moving import INCOMPLETE, incomplete
 from lore.store.sqlite.connections import LAST_CHANGE, Connections, plainly
 from lore.store.sqlite.file_state import Level
 from lore.text import listed
@@ -117,6 +118,8 @@ def _refuse_newer(applied: Sequence[str], steps: dict[str, str], path: Path) -> 
             f"{path} has the schema of an unreleased Lore, which this Lore {VERSION} does not read; "
             "move it away to begin with an empty store, and import your transcripts again (lore ingest)"
         )
+    if INCOMPLETE in applied:
+        raise incomplete(path)
     if newer := [name for name in applied if name not in steps]:
         raise Unavailable(
             f"{path} was written by a newer Lore (unknown steps: {listed(newer)}); "
