@@ -13,7 +13,7 @@ from lore.engine.suggest import sweep, sweepable
 from lore.health import Embedding
 from lore.model import Cause
 from lore.settings import Tuning
-from lore.store import DEFAULT_TENANT, Store
+from lore.store import DEFAULT_TENANT, SharedStore, Store
 from lore.supervision import Service, failure_of
 
 POLL_SECONDS = 1.0
@@ -56,6 +56,12 @@ class Sweep:
             self._begin(now)
         if self._left is not None:
             self._continue(self._left, now)
+
+    def finish(self, clock: Callable[[], float], stopped: Callable[[], bool]) -> None:
+        """Sweep to the end if a sweep is due, or until `stopped`."""
+        self.step(clock())
+        while self._left is not None and not stopped():
+            self.step(clock())
 
     def _begin(self, now: float) -> None:
         pause = self._tuning.suggest_interval_hours * 3600
@@ -109,7 +115,12 @@ class Background:
         self._thread.start()
 
     def sweep_also(self, namespace: str, tuning: Tuning, tenant: str = DEFAULT_TENANT) -> None:
-        """Sweep this namespace too from now on; further calls for it change nothing."""
+        """Sweep this namespace too from now on; further calls for it change nothing.
+
+        In a store that many processes share, the process that consolidates a namespace sweeps it.
+        """
+        if isinstance(self._store, SharedStore):
+            return
         jobs = Jobs(self._store, namespace, tenant)
         self._sweeps.setdefault((tenant, namespace), Sweep(jobs, self._embeddings, tuning))
 
