@@ -87,7 +87,8 @@ def test_a_namespace_that_nobody_changes_is_consolidated_less_and_less_often(
     ours = talk(lores[0], "acme", clock)
     ours.embed_pending()
     schedules = schedules_of(lores[0])
-    waits, waited = [], 0.0
+    waits: list[float] = []
+    waited = 0.0
     while len(waits) < 6:
         clock.sleep(seconds=INTERVAL / 2)
         waited += INTERVAL / 2

@@ -34,12 +34,14 @@ async def stop_on_signal(stopping: anyio.Event) -> None:
 
 
 class Consolidation:
-    """Consolidates a store whenever its schedule says so. doing: entered while a run goes on."""
+    """Consolidates a store whenever its schedule says so. doing: entered while a run goes on. runs: their
+    number so far."""
 
     def __init__(self, lore: Lore, doing: Callable[[], AbstractContextManager[object]] = nullcontext) -> None:
         self.schedule = schedules_of(lore)
         self.service = Service("consolidation")
         self._doing = doing
+        self.runs = 0
 
     @property
     def trouble(self) -> str:
@@ -56,6 +58,7 @@ class Consolidation:
             if due := await anyio.to_thread.run_sync(self.schedule.due):
                 with self._doing():
                     await anyio.to_thread.run_sync(self.schedule.run)
+                self.runs += 1
                 began = anyio.current_time()
             self.service.works()
             if isinstance(self.schedule, SharedSchedules):

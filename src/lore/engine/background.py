@@ -94,7 +94,7 @@ class Sweep:
 
 
 class Background:
-    """Started once, woken by every write, ended by `close`."""
+    """Started once, woken by every write, ended by `close`. embedded: the number of memories so far."""
 
     def __init__(self, store: Store, embeddings: Embeddings, clock: Callable[[], float] = time.time) -> None:
         self._store = store
@@ -102,6 +102,8 @@ class Background:
         self._clock = clock
         self._sweeps: dict[tuple[str, str], Sweep] = {}
         self._embedding: Embedding | None = None
+        self._elsewhere = False
+        self.embedded = 0
         self._woken = threading.Event()
         self._closed = False
         self._sweep_at = 0.0
@@ -113,6 +115,11 @@ class Background:
         # a thread inside the embedding library would abort the process when that ends
         atexit.register(self.close)
         self._thread.start()
+
+    def leave_to_workers(self) -> None:
+        """Other processes embed in the place of this one, which only loads the model for its searches."""
+        self._elsewhere = True
+        self._embeddings.begin_to_load()
 
     def sweep_also(self, namespace: str, tuning: Tuning, tenant: str = DEFAULT_TENANT) -> None:
         """Sweep this namespace too from now on; further calls for it change nothing.
@@ -127,7 +134,7 @@ class Background:
     def wake(self, embed_now: bool = False) -> None:
         """Have the thread embed soon. embed_now: embed here if the thread does not run."""
         self._woken.set()
-        if embed_now and not self._thread.is_alive():
+        if embed_now and not self._elsewhere and not self._thread.is_alive():
             try_embed_batch(store=self._store, embeddings=self._embeddings)
 
     @property
@@ -170,6 +177,7 @@ class Background:
         ):
             now = time.monotonic()
             done += count
+            self.embedded += count
             left = self._store.unembedded(self._embeddings.model, 0).total
             self._embedding = Embedding(done=done, left=left, seconds=now - began)
             if left and now - logged_at >= LOG_SECONDS:
