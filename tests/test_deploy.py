@@ -75,14 +75,18 @@ def test_systemd_accepts_the_unit(tmp_path: Path) -> None:
 
 
 def test_everything_that_the_files_name_exists() -> None:
-    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    scripts = project["project"]["scripts"]
     [start] = re.findall(r"^ExecStart=/opt/lore/bin/(\S+)", UNIT.read_text(), re.M)
     assert {start, command_of("CMD")[0]} <= scripts.keys()
     allowed = (ROOT / "deploy" / "Dockerfile.dockerignore").read_text().splitlines()
-    for copy in (step.text for step in STEPS if step.name == "COPY" and "--from" not in step.text):
-        for source in copy.split()[:-1]:
-            assert (ROOT / source).exists()
-            assert f"!{source}" in allowed
+    copies = [step.text.split()[:-1] for step in STEPS if step.name == "COPY" and "--from" not in step.text]
+    copied = {source for sources in copies for source in sources}
+    for source in copied:
+        assert (ROOT / source).exists()
+        assert f"!{source}" in allowed
+    for path in project["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]:
+        assert not copied.isdisjoint({path, *map(str, Path(path).parents)}), f"the wheel needs {path}"
 
 
 def test_the_files_set_only_variables_that_lore_knows() -> None:
