@@ -144,11 +144,12 @@ class Build:
     def _copy(self, step: Step) -> None:
         *sources, target = step.text.split()
         origin: Context | Stage = Context()
+        left_out = [line.rpartition("/")[2] for line in _ignored() if line.startswith("**/")]
         if sources[0].startswith("--from="):
-            origin = self._stages[sources.pop(0).removeprefix("--from=")]
+            origin, left_out = self._stages[sources.pop(0).removeprefix("--from=")], []
         for source in sources:
             where = self.stage.inside(target)
-            _copied(origin.inside(source), where / source if target.endswith("/") else where)
+            _copied(origin.inside(source), where / source if target.endswith("/") else where, left_out)
 
     def _workdir(self, step: Step) -> None:
         self.stage.workdir = step.text
@@ -173,8 +174,7 @@ class Context:
     """The folder that a build may copy from: what .dockerignore lets through."""
 
     def inside(self, name: str) -> Path:
-        allowed = (DOCKERFILE.parent / "Dockerfile.dockerignore").read_text().splitlines()
-        if f"!{name}" not in allowed:
+        if f"!{name}" not in _ignored():
             raise SystemExit(f"COPY {name}: .dockerignore leaves it out")
         return ROOT / name
 
@@ -262,10 +262,16 @@ def with_server(image: Stage) -> Iterator[subprocess.Popen[bytes]]:
             server.kill()
 
 
-def _copied(source: Path, target: Path) -> None:
+def _ignored() -> list[str]:
+    """The lines of .dockerignore."""
+    return (DOCKERFILE.parent / "Dockerfile.dockerignore").read_text().splitlines()
+
+
+def _copied(source: Path, target: Path, left_out: list[str]) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     if source.is_dir():
-        shutil.copytree(source, target, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
+        ignore = shutil.ignore_patterns("__pycache__", *left_out)
+        shutil.copytree(source, target, symlinks=True, ignore=ignore, dirs_exist_ok=True)
     else:
         shutil.copy2(source, target)
 

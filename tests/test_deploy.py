@@ -18,17 +18,22 @@ from typing import Any
 import pytest
 import yaml
 
-from lore.config import VARIABLES
+from lore.config import VARIABLES, load
+from lore.doors.cli import COMMANDS
 from scripts.try_dockerfile import COMPOSE, DOCKERFILE, steps_of
 
 ROOT = Path(__file__).parent.parent
 UNIT = ROOT / "deploy" / "lore-server.service"
 PATH = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 HADOLINT = shutil.which("hadolint", path=PATH) or ""
-NOT_OURS = {"ANTHROPIC_API_KEY", "MALLOC_ARENA_MAX", "OPENBLAS_NUM_THREADS", "PYTHONUNBUFFERED", "PATH"}
+NOT_OURS = {
+    "ANTHROPIC_API_KEY", "MALLOC_ARENA_MAX", "OPENBLAS_NUM_THREADS", "PGPASSWORD", "PYTHONUNBUFFERED", "PATH"
+}  # fmt: skip
 SECONDS = 60.0
 STEPS = steps_of(DOCKERFILE.read_text())
 SERVICES: dict[str, Any] = yaml.safe_load(COMPOSE.read_text())["services"]
+SHARED_COMPOSE = COMPOSE.with_name("compose.postgres.yaml")
+SHARED_SERVICES: dict[str, Any] = yaml.safe_load(SHARED_COMPOSE.read_text())["services"]
 
 
 def run(*command: str, **more: Any) -> "subprocess.CompletedProcess[str]":
@@ -41,10 +46,24 @@ def test_the_dockerfile_passes_its_linter() -> None:
     assert (done.returncode, done.stdout) == (0, "")
 
 
-def test_the_compose_file_fits_the_schema_of_compose() -> None:
+def test_the_compose_files_fit_the_schema_of_compose() -> None:
     check = (sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.compose-spec")
-    done = run(*check, str(COMPOSE))
+    done = run(*check, str(COMPOSE), str(SHARED_COMPOSE))
     assert done.returncode == 0, done.stdout
+
+
+def test_servers_that_share_a_database_leave_the_work_to_a_worker() -> None:
+    assert SHARED_SERVICES["first-token"]["command"] == SERVICES["first-token"]["command"]
+    assert "--extra postgres" in next(step.text for step in STEPS if "--no-editable" in step.text)
+    given = {
+        name: str(value).replace("${POSTGRES_PASSWORD:?set it in deploy/.env}", "")
+        for name, value in SHARED_SERVICES["lore"]["environment"].items()
+        if value and name in VARIABLES
+    }
+    config = load({**given, "LORE_DATA_DIR": "/data"})
+    assert (config.upkeep, config.location) == (False, "postgresql://lore@postgres/lore")
+    [name, command] = SHARED_SERVICES["worker"]["command"]
+    assert (name, command in COMMANDS) == ("lore", True)
 
 
 @pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="there is no systemd here")
@@ -56,18 +75,22 @@ def test_systemd_accepts_the_unit(tmp_path: Path) -> None:
 
 
 def test_everything_that_the_files_name_exists() -> None:
-    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    scripts = project["project"]["scripts"]
     [start] = re.findall(r"^ExecStart=/opt/lore/bin/(\S+)", UNIT.read_text(), re.M)
     assert {start, command_of("CMD")[0]} <= scripts.keys()
     allowed = (ROOT / "deploy" / "Dockerfile.dockerignore").read_text().splitlines()
-    for copy in (step.text for step in STEPS if step.name == "COPY" and "--from" not in step.text):
-        for source in copy.split()[:-1]:
-            assert (ROOT / source).exists()
-            assert f"!{source}" in allowed
+    copies = [step.text.split()[:-1] for step in STEPS if step.name == "COPY" and "--from" not in step.text]
+    copied = {source for sources in copies for source in sources}
+    for source in copied:
+        assert (ROOT / source).exists()
+        assert f"!{source}" in allowed
+    for path in project["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]:
+        assert not copied.isdisjoint({path, *map(str, Path(path).parents)}), f"the wheel needs {path}"
 
 
 def test_the_files_set_only_variables_that_lore_knows() -> None:
-    names = set(SERVICES["lore"]["environment"])
+    names = {*SERVICES["lore"]["environment"], *SHARED_SERVICES["lore"]["environment"]}
     for line in [step.text for step in STEPS if step.name == "ENV"][-1:]:
         names |= {word.partition("=")[0] for word in line.split()}
     for line in re.findall(r"^Environment=(.*)", UNIT.read_text(), re.M):

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     import lore.doors.sync_requests as sync_requests
     import lore.doors.transcript_watcher as transcript_watcher
     import lore.doors.tray_icon as tray_icon
+    import lore.doors.worker as worker
     import lore.embed as embed
     import lore.engine.consolidate.backlog as consolidation_backlog
     import lore.engine.consolidate.phases as consolidate
@@ -101,6 +102,7 @@ else:
         "transcript_watcher": "lore.doors.transcript_watcher",
         "transfer_streams": "lore.transfer.streams",
         "tray_icon": "lore.doors.tray_icon",
+        "worker": "lore.doors.worker",
         "untrusted_files": "lore.transcripts.untrusted_files",
     }
 

@@ -126,7 +126,8 @@ class ConsolidationSettings(Tuning):
 class ServerSettings(ConsolidationSettings):
     """How Lore is offered over HTTP.
 
-    host, port: where `lore-server` listens; port 0: a free one. http_port: the port of a daemon on loopback;
+    host, port: where `lore-server` listens; port 0: a free one. upkeep: whether it also embeds and
+    consolidates; otherwise `lore worker` does. http_port: the port of a daemon on loopback;
     0: none. body_bytes: limit of a request's body, also of what a compressed one expands to.
     require_token: also from callers on loopback. allowed_hosts: names of the server besides localhost;
     allowed_origins: of web pages that may send requests; trusted_proxies: addresses whose X-Forwarded headers
@@ -138,6 +139,7 @@ class ServerSettings(ConsolidationSettings):
 
     host: str = setting("127.0.0.1", "server.host")
     port: int = setting(8080, "server.port")
+    upkeep: bool = setting(True, "server.upkeep")
     http_port: int = setting(0, "daemon.http_port")
     body_bytes: int = setting(4 << 20, "server.body_bytes")
     require_token: bool = setting(False, "server.require_token")

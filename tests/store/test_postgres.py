@@ -15,11 +15,11 @@ import pytest
 
 from lore.errors import Invalid, NotFound, Unavailable
 from lore.model import SHARED, Cause, Filter, Memory
-from lore.store import Store, open_store
+from lore.store import SharedStore, Store, open_store
 from lore.store.columns import RECORDS
 from lore.store.postgres import opening
 from lore.store.postgres.tables import every_table
-from lore.store.records import Job
+from lore.store.records import UPKEEP_JOB, UPKEEP_SECONDS, Job
 from lore.store.values import COUNT, EVERY, JournalFilter
 from lore.vectors import unit
 from tests.postgres import ROLE, new_database, postgres_of_run, require_postgres
@@ -273,6 +273,32 @@ def test_servers_that_embed_together_get_different_memories(store: Store, postgr
     keep(other, memory(second.passages[0].id, "changed"))
     assert [one.text for one in store.unembedded(MODEL, 4, claim_seconds=60).passages] == ["changed"]
     assert other.embed(MODEL, dict.fromkeys(second.passages, EAST)) == 1
+    other.close()
+
+
+def test_servers_that_claim_a_job_get_the_namespaces_that_changed_each_once(
+    store: Store, postgres: str
+) -> None:
+    other = open_store(postgres)
+    assert isinstance(store, SharedStore)
+    assert isinstance(other, SharedStore)
+    for number, tenant in enumerate(("acme", "bolt")):
+        with store.transaction("ada", CAUSE, NOW + number, tenant) as writer:
+            writer.put([memory("a", namespace="ada")])
+    due = NOW + UPKEEP_SECONDS
+    assert store.claim_due(UPKEEP_JOB, due - 1, due) is None, "a change is not looked at immediately"
+    claimed = [one.claim_due(UPKEEP_JOB, due + 1, due + 60) for one in (store, other, store)]
+    assert claimed == [("acme", "ada"), ("bolt", "ada"), None]
+    assert other.claim_due(UPKEEP_JOB, due + 60, due + 90) == ("acme", "ada"), "whoever had it was killed"
+    with store.transaction("ada", CAUSE, due, "acme") as writer:
+        writer.put_records([Job(name=UPKEEP_JOB, due_at=due + 9_000)])
+    keep(store, memory("b"), tenant="acme")
+    assert other.claim_due(UPKEEP_JOB, due + 60, due + 99) == ("acme", SHARED)
+    assert other.claim_due(UPKEEP_JOB, due + 60, due + 99) == ("bolt", "ada")
+    assert other.claim_due(UPKEEP_JOB, due + 60, due + 99) is None, "a record says when the next one is due"
+    with store.transaction("ada", CAUSE, due, "acme") as writer:
+        writer.put([memory("a", "changed", "ada")])
+    assert other.claim_due(UPKEEP_JOB, due + UPKEEP_SECONDS, due + 400) is not None
     other.close()
 
 

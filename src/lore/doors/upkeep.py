@@ -9,6 +9,8 @@ import anyio.to_thread
 
 from lore.engine import Lore
 from lore.engine.schedule import Schedules
+from lore.engine.shared_schedule import SharedSchedules
+from lore.store import SharedStore
 from lore.supervision import Service, async_failure_of
 
 SCHEDULE_TICK_SECONDS = 2.0
@@ -32,12 +34,14 @@ async def stop_on_signal(stopping: anyio.Event) -> None:
 
 
 class Consolidation:
-    """Consolidates a store whenever its schedule says so. doing: entered while a run goes on."""
+    """Consolidates a store whenever its schedule says so. doing: entered while a run goes on. runs: their
+    number so far."""
 
     def __init__(self, lore: Lore, doing: Callable[[], AbstractContextManager[object]] = nullcontext) -> None:
-        self.schedule = Schedules(lore)
+        self.schedule = schedules_of(lore)
         self.service = Service("consolidation")
         self._doing = doing
+        self.runs = 0
 
     @property
     def trouble(self) -> str:
@@ -51,9 +55,20 @@ class Consolidation:
     async def _run(self) -> None:
         while self.schedule.enabled:
             began = anyio.current_time()
-            if await anyio.to_thread.run_sync(self.schedule.due):
+            if due := await anyio.to_thread.run_sync(self.schedule.due):
                 with self._doing():
                     await anyio.to_thread.run_sync(self.schedule.run)
+                self.runs += 1
                 began = anyio.current_time()
             self.service.works()
-            await anyio.sleep(max(SCHEDULE_TICK_SECONDS, SPARED * (anyio.current_time() - began)))
+            if isinstance(self.schedule, SharedSchedules):
+                await anyio.sleep(0 if due else SCHEDULE_TICK_SECONDS)
+            else:
+                await anyio.sleep(max(SCHEDULE_TICK_SECONDS, SPARED * (anyio.current_time() - began)))
+
+
+def schedules_of(lore: Lore) -> Schedules | SharedSchedules:
+    """The schedules of a store: of this process alone, or shared with others."""
+    if isinstance(lore.store, SharedStore):
+        return SharedSchedules(lore, lore.store)
+    return Schedules(lore)

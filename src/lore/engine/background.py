@@ -13,7 +13,7 @@ from lore.engine.suggest import sweep, sweepable
 from lore.health import Embedding
 from lore.model import Cause
 from lore.settings import Tuning
-from lore.store import DEFAULT_TENANT, Store, TendedStore
+from lore.store import DEFAULT_TENANT, SharedStore, Store, TendedStore
 from lore.supervision import Service, failure_of
 
 POLL_SECONDS = 1.0
@@ -60,6 +60,12 @@ class Sweep:
         if self._left is not None:
             self._continue(self._left, now)
 
+    def finish(self, clock: Callable[[], float], stopped: Callable[[], bool]) -> None:
+        """Sweep to the end if a sweep is due, or until `stopped`."""
+        self.step(clock())
+        while self._left is not None and not stopped():
+            self.step(clock())
+
     def _begin(self, now: float) -> None:
         pause = self._tuning.suggest_interval_hours * 3600
         if not pause or 0 < self._look_at - now <= self._tuning.suggest_poll_seconds:
@@ -91,7 +97,7 @@ class Sweep:
 
 
 class Background:
-    """Started once, woken by every write, ended by `close`."""
+    """Started once, woken by every write, ended by `close`. embedded: the number of memories so far."""
 
     def __init__(self, store: Store, embeddings: Embeddings, clock: Callable[[], float] = time.time) -> None:
         self._store = store
@@ -99,6 +105,8 @@ class Background:
         self._clock = clock
         self._sweeps: dict[tuple[str, str], Sweep] = {}
         self._embedding: Embedding | None = None
+        self._elsewhere = False
+        self.embedded = 0
         self._woken = threading.Event()
         self._closed = False
         self._sweep_at = 0.0
@@ -113,15 +121,25 @@ class Background:
         atexit.register(self.close)
         self._thread.start()
 
+    def leave_to_workers(self) -> None:
+        """Other processes embed in the place of this one, which only loads the model for its searches."""
+        self._elsewhere = True
+        self._embeddings.begin_to_load()
+
     def sweep_also(self, namespace: str, tuning: Tuning, tenant: str = DEFAULT_TENANT) -> None:
-        """Sweep this namespace too from now on; further calls for it change nothing."""
+        """Sweep this namespace too from now on; further calls for it change nothing.
+
+        In a store that many processes share, the process that consolidates a namespace sweeps it.
+        """
+        if isinstance(self._store, SharedStore):
+            return
         jobs = Jobs(self._store, namespace, tenant)
         self._sweeps.setdefault((tenant, namespace), Sweep(jobs, self._embeddings, tuning))
 
     def wake(self, embed_now: bool = False) -> None:
         """Have the thread embed soon. embed_now: embed here if the thread does not run."""
         self._woken.set()
-        if embed_now and not self._thread.is_alive():
+        if embed_now and not self._elsewhere and not self._thread.is_alive():
             try_embed_batch(store=self._store, embeddings=self._embeddings)
 
     @property
@@ -164,6 +182,7 @@ class Background:
         ):
             now = time.monotonic()
             done += count
+            self.embedded += count
             left = self._store.unembedded(self._embeddings.model, 0).total
             self._embedding = Embedding(done=done, left=left, seconds=now - began)
             if left and now - logged_at >= LOG_SECONDS:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import lore.lazy as lazy
 from lore.engine import Lore
+from lore.engine.consolidate.backlog import to_embed
 from lore.engine.jobs import Jobs
 from lore.errors import LoreError, Unavailable
 from lore.health import Embedding, Embeds, embed_progress
@@ -42,12 +43,12 @@ class ConsolidationRun:
     def __init__(
         self, lore: Lore, on_progress: OnProgress = lambda *_: None, embeds: Embeds | None = None
     ) -> None:
-        """embeds: embeds the backlog before the phases begin; the Lore itself if None."""
+        """embeds: embeds the backlog before the phases begin; see `to_embed` if None."""
         self._ended = threading.Event()
         model = None if lore.model is None else _EndableModel(lore.model, self._ended)
         self._lore = replace(lore, model=model)
         self._on_progress = on_progress
-        self._embeds: Embeds = embeds or lore
+        self._embeds: Embeds = embeds or to_embed(lore)
         self._renewed_at = 0.0
 
     def end(self) -> None:

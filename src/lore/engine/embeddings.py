@@ -157,18 +157,20 @@ class Embeddings:
         self._cache = {}
         self._embedder.release()
 
+    def begin_to_load(self) -> threading.Thread:
+        """Have one thread load the model, unless one does; returns it."""
+        with self._guard:
+            if self._loading is None or not self._loading.is_alive():
+                self._loading = threading.Thread(target=self._load, name="lore-loading", daemon=True)
+                self._loading.start()
+            return self._loading
+
     def _loads_in_time(self) -> bool:
         """Load the model in one thread for all callers, and wait for a moment.
 
         Nobody waits for a model that could not be loaded the last time.
         """
-        with self._guard:
-            loading = self._loading
-            if loading is None or not loading.is_alive():
-                loading = threading.Thread(target=self._load, name="lore-loading", daemon=True)
-                loading.start()
-                self._loading = loading
-        loading.join(0 if self._trouble else self._patience_seconds)
+        self.begin_to_load().join(0 if self._trouble else self._patience_seconds)
         return self._embedder.ready
 
     def _load(self) -> None:

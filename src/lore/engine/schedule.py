@@ -89,13 +89,14 @@ class Schedule:
     """The consolidations of one namespace in this process. trouble: the reason why the last run failed; empty
     if it did not."""
 
-    def __init__(self, lore: Lore) -> None:
+    def __init__(self, lore: Lore, started_at: float | None = None) -> None:
+        """started_at: of this process; now if None."""
         settings = lore.tuning
         self._lore = lore
         self._state = ScheduleState(
             interval=settings.consolidation_interval,
             enough_sessions=settings.idle_sessions,
-            started_at=lore.clock(),
+            started_at=lore.clock() if started_at is None else started_at,
             recent_turns={},
         )
         self._run: ConsolidationRun | None = None
@@ -119,7 +120,7 @@ class Schedule:
         state = replace(
             self._state,
             written=last_change(lore.store.reader(lore.namespace, lore.tenant)) is not None,
-            pending=0 if lore.embeddings.trouble else lore.pending(),
+            pending=0 if lore.embeddings.trouble else self._pending(),
         )
         if state.exiting or due(state, now) is not Due.NO:
             state = self._with_sessions(state, now)
@@ -160,6 +161,10 @@ class Schedule:
         self._ended = True
         if (run := self._run) is not None:
             run.end()
+
+    def _pending(self) -> int:
+        """Memories that must be embedded before a run."""
+        return self._lore.pending()
 
     def _with_sessions(self, state: ScheduleState, now: float) -> ScheduleState:
         """The state with the sessions of the store; reading them takes longer than all the rest."""

@@ -35,6 +35,13 @@ class SharedStore(Protocol):
     def follow(self, changed: Callable[[str], None], stopped: Callable[[], bool]) -> None:
         """Call `changed` with the name of each tenant that another process has changed, until `stopped`."""
 
+    def claim_due(self, job: str, now: float, until: float) -> tuple[str, str] | None:
+        """Take on the job of this name that is due for longest: its tenant and namespace; None if none is.
+
+        Nobody else gets it before `until`; whoever has done it puts its record with the next time. A change
+        of a namespace makes the job UPKEEP_JOB of that namespace due UPKEEP_SECONDS later, if not earlier.
+        """
+
 
 @runtime_checkable
 class TendedStore(Protocol):

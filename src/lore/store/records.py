@@ -10,6 +10,11 @@ from typing import Any, Literal, TypeVar
 
 from lore.bookmark import Bookmark as Bookmark
 
+UPKEEP_JOB = "upkeep"
+"""The job of each namespace of a store that many servers share: see whether it needs consolidation."""
+UPKEEP_SECONDS = 300.0
+"""Seconds after a change at which that job is due, unless it is due earlier."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:

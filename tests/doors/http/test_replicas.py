@@ -14,7 +14,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from lore.model import SHARED, Cause, Memory
+from lore.embed.hashing import HashEmbedder
+from lore.model import SESSION, SHARED, TURN, Cause, Memory
 from lore.store import SharedStore, open_store
 from tests.doors.command import Command
 from tests.doors.resident import SECONDS
@@ -23,7 +24,9 @@ SERVER = (sys.executable, "-c", "from lore.doors.http.server import main; main()
 
 
 @contextmanager
-def replica(folder: Path, postgres: str) -> Iterator[tuple[subprocess.Popen[str], httpx2.Client]]:
+def replica(
+    folder: Path, postgres: str, **more: str
+) -> Iterator[tuple[subprocess.Popen[str], httpx2.Client]]:
     """A server of its own, and a client of it."""
     env = {
         **os.environ,
@@ -32,6 +35,7 @@ def replica(folder: Path, postgres: str) -> Iterator[tuple[subprocess.Popen[str]
         "LORE_EMBEDDING_MODEL": "hash",
         "LORE_PORT": "0",
         "LORE_CONSOLIDATION_INTERVAL": "0",
+        **more,
     }
     with subprocess.Popen(SERVER, env=env, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -75,6 +79,31 @@ def test_a_write_through_one_server_is_found_through_the_other_at_once_and_survi
         found = search(other, "barge carries sand")
         assert set(acknowledged) <= set(found)
         assert len(found) == len(set(found))
+
+
+def test_a_batch_that_is_pushed_through_two_servers_at_once_is_kept_once_and_left_to_workers(
+    postgres: str, tmp_path: Path
+) -> None:
+    turns = [
+        {"id": str(number), "session": f"s{number % 3}", "role": "user", "text": f"Buoy {number} is red"}
+        for number in range(30)
+    ]
+    with ExitStack() as stack:
+        clients = [
+            stack.enter_context(replica(tmp_path / name, postgres, LORE_UPKEEP="false"))[1]
+            for name in ("one", "other")
+        ]
+        with ThreadPoolExecutor(6) as pool:
+            body = {"client_id": "laptop", "batch_id": "b", "turns": turns}
+            work = [pool.submit(client.post, "/push", json=body) for client in clients * 3]
+            answers = [each.result().json() for each in work]
+        assert {len(answer["acknowledged"]) for answer in answers} == {30}
+        store = open_store(postgres)
+        kinds = store.reader(SHARED).counts().kinds
+        assert (kinds[TURN], kinds[SESSION]) == (30, 3)
+        clients[0].post("/api/v1/search", json={"query": {"text": "buoy"}}).raise_for_status()
+        assert store.unembedded(HashEmbedder().model, 0).total == 33, "no worker runs"
+        store.close()
 
 
 def test_the_command_line_works_on_the_same_database(postgres: str, tmp_path: Path) -> None:

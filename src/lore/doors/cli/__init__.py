@@ -47,6 +47,7 @@ COMMANDS = {  # name -> module:attribute in this package, and the help line
     "logs": ("daemon:logs", "Show the log of the daemon."),
     "explorer": ("explorer:explorer", "Open Lore's pages in a browser."),
     "token": ("token:token", "Make, list and revoke the tokens of a server."),
+    "worker": ("worker:worker", "Embed and consolidate what servers leave to workers."),
     "postgres": ("postgres:postgres", "Prepare a PostgreSQL database for Lore."),
     "mcp": ("serve:mcp", "Serve an agent over MCP, on stdin and stdout."),
     "completion": ("complete:completion", "Print the completion script for a shell."),

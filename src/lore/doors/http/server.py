@@ -78,16 +78,19 @@ logger = logging.getLogger(__name__)
 @click.option("--host", help="The address to listen on (default: 127.0.0.1).")
 @click.option("--db", "db_path", type=PATH, help="The database file (default: memory.db in the data folder).")
 @click.option("--database-url", help="A PostgreSQL database in place of the file: postgresql://…")
+@click.option(
+    "--upkeep/--no-upkeep", default=None, help="Embed and consolidate here, or leave it to `lore worker`."
+)
 @click.option("--data-dir", type=PATH, help="The folder for data and settings (default: ~/.lore).")
 @access_options
 @click.version_option(VERSION, message="lore-server %(version)s")
 def server(**flags: Any) -> None:
     """Serve one store to many callers over HTTP.
 
-    Every option is also a variable (LORE_PORT, LORE_HOST, LORE_DB_PATH, LORE_DATABASE_URL, LORE_DATA_DIR) and
-    a setting in config.toml. An address with a password is better a variable: every user of the machine can
-    see the options of a process. Ctrl-C or SIGTERM ends the server after it has finished the requests that
-    have begun.
+    Every option is also a variable (LORE_PORT, LORE_HOST, LORE_DB_PATH, LORE_DATABASE_URL, LORE_UPKEEP,
+    LORE_DATA_DIR) and a setting in config.toml. An address with a password is better a variable: every user
+    of the machine can see the options of a process. Ctrl-C or SIGTERM ends the server after it has finished
+    the requests that have begun.
     """
     show_log()
     config = load(**flags)
@@ -115,7 +118,7 @@ def run(config: Config) -> None:
     lore = wire(config, patient=False)
     try:
         check_access(lore.store, config, host_of(listener), lore.clock())
-        lore.background.start()
+        lore.background.start() if config.upkeep else lore.background.leave_to_workers()
         anyio.run(_serve, lore, config, listener)
     finally:
         lore.close()
@@ -128,7 +131,8 @@ async def _serve(lore: Lore, config: Config, listener: socket.socket) -> None:
     consolidation = Consolidation(lore)
     async with anyio.create_task_group() as chores:
         chores.start_soon(stop_on_signal, served.stopping)
-        chores.start_soon(consolidation.run)
+        if config.upkeep:
+            chores.start_soon(consolidation.run)
         location = lore.store.report().location
         address, closed = address_of(listener, config), needs_token(config, host_of(listener))
         click.echo(f"Lore {VERSION} serves {location} at {address}; {TOKENS if closed else LOCAL}")

@@ -1,15 +1,18 @@
-"""Backlog: sessions that wait for consolidation, and past runs. This module imports no phase."""
+"""Backlog: what waits for consolidation, what it waits for, and past runs. This module imports no phase."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
-from typing import Any
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from lore.engine.context import Context
-from lore.health import Staged
+from lore.health import Embeds, Staged
 from lore.model import LORE_CALL, SESSION, TURN, Filter
 from lore.store import Reader
 from lore.store.records import ConsolidationRun, DigestProgress
 from lore.store.values import ids_of
+
+if TYPE_CHECKING:
+    from lore.engine import Lore
 
 TURNS = Filter(kinds=frozenset({TURN, LORE_CALL}))
 """All turns of a session; calls to Lore are counted, but never digested."""
@@ -64,6 +67,30 @@ def retry(sessions: Sequence[str], context: Context) -> list[str]:
 def runs(reader: Reader) -> list[Mapping[str, Any]]:
     """The statistics of the last runs, latest first."""
     return [asdict(run) for run in reversed(reader.records(ConsolidationRun))]
+
+
+def to_embed(lore: "Lore") -> Embeds:
+    """The memories that must be embedded before a consolidation: all of the store.
+
+    If many processes embed together, only those in sight: somewhere in the store another one always waits.
+    """
+    if not lore.store.embeds_together:
+        return lore
+    return _InSight(lore, lore.store.reader(lore.namespace, lore.tenant))
+
+
+@dataclass(frozen=True, slots=True)
+class _InSight:
+    """See `Embeds`."""
+
+    lore: "Lore"
+    reader: Reader
+
+    def pending(self) -> int:
+        return self.reader.counts(self.lore.embeddings.model).pending
+
+    def embed_batch(self) -> int | None:
+        return self.lore.embed_batch()
 
 
 def _failures(progress: DigestProgress | None) -> dict[str, Any]:

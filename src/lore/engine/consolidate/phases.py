@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from lore.engine import Lore
+from lore.engine.consolidate.backlog import to_embed
 from lore.engine.consolidate.contradict import contradict
 from lore.engine.consolidate.digest import digest
 from lore.engine.consolidate.insight import reflect
@@ -19,7 +20,7 @@ from lore.engine.consolidate.resummarize import resummarize
 from lore.engine.consolidate.similar_trees import link, merge
 from lore.engine.context import Context
 from lore.errors import Invalid
-from lore.health import Embedding
+from lore.health import Embedding, embed_progress
 from lore.llm.base import NoAnswer, OverBudget
 from lore.model import Cause
 from lore.store.records import ConsolidationRun, PhaseMark
@@ -103,7 +104,8 @@ def consolidate(lore: Lore, run: Run | None = None) -> Report:
     if unknown := [name for name in run.phases if name not in PHASES]:
         raise Invalid(f"unknown phase {unknown[0]!r}; known, in order: {', '.join(PHASES)}")
     now = lore.clock()
-    lore.embed_pending()
+    for _ in embed_progress(to_embed(lore)):
+        pass
     cause = Cause(verb=VERB, surface=lore.surface, actor=lore.actor)
     context = Context(store=lore.store, namespace=lore.namespace, tenant=lore.tenant, cause=cause, now=now)
     view = view_of(lore, context, run.progress)

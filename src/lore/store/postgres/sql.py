@@ -96,16 +96,17 @@ LEVEL = f"""
             AND {TREE} AND {CURRENT.format(m="c")} AND {sight("c")}
     ))"""
 WITH_TURNS_BESIDE = (
-    "m.alias IN ("
+    "m.alias = ANY(ARRAY("
     + ends("ids")
     + "".join(
         f" UNION ALL SELECT l.{other} FROM link l {at(other, 'b')} WHERE l.tenant = %(tenant)s"
-        f" AND l.{end} IN ({ends('beside')}) AND l.kind = 'temporal' AND l.active = 1"
+        f" AND l.{end} = ANY(ARRAY({ends('beside')})) AND l.kind = 'temporal' AND l.active = 1"
         f" AND {CURRENT.format(m='b')}"
         for end, other in (("source", "target"), ("target", "source"))
     )
-    + ")"
+    + "))"
 )
+"""Arrays are computed once; a join with them could be repeated for each memory of a tenant."""
 OTHER_SESSIONS = f"NOT (m.kind IN ('{TURN}', '{SESSION}') AND m.session = ANY(%(other_sessions)s))"
 CATEGORY = (
     "CASE"

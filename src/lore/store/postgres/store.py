@@ -13,7 +13,7 @@ from lore.model import SHARED, TURN, Cause
 from lore.ranking.decay import ACTIVATION_FADE_PER_DAY
 from lore.store import DEFAULT_TENANT, Reader, Snapshot, Store, Writer
 from lore.store.columns import Row
-from lore.store.postgres import checks, opening, purge, scrub, sql
+from lore.store.postgres import checks, opening, purge, scrub, sql, upkeep
 from lore.store.postgres.connections import Connections, rows_of
 from lore.store.postgres.graph_reader import Source
 from lore.store.postgres.nearest import Nearest
@@ -294,6 +294,12 @@ class PostgresStore(Store):
     def follow(self, changed: Callable[[str], None], stopped: Callable[[], bool]) -> None:
         """See `SharedStore`."""
         self._notices.follow(changed, stopped)
+
+    def claim_due(self, job: str, now: float, until: float) -> tuple[str, str] | None:
+        """See `SharedStore`."""
+        with self._connections.deriving(EVERY_TENANT) as rows:
+            found = rows(upkeep.CLAIM, {"job": job, "now": now, "until": until})
+        return (str(found[0][0]), str(found[0][1])) if found else None
 
     def tend(self) -> None:
         """See `TendedStore`."""

@@ -6,6 +6,7 @@ from dataclasses import MISSING, Field, fields
 from typing import Any, Literal, get_origin
 
 from lore.store.columns import RECORDS, RecordTable
+from lore.store.postgres import upkeep
 
 TYPES = {"str": 'text COLLATE "C"', "int": "bigint", "float": "double precision", "bool": "boolean"}
 TENANT_TABLES = (
@@ -15,6 +16,8 @@ TENANT_TABLES = (
 """The tables of the first schema whose rows belong to one tenant, besides those of records."""
 ADDED_TABLES = ("vector_rest",)
 """Those of later steps."""
+INDEXES = {"job": upkeep.INDEX}
+"""Further indexes of tables of records."""
 
 EVERY_TENANT = 0
 """The setting `lore.tenant` with which care-taking sees the rows of all tenants."""
@@ -46,6 +49,7 @@ def record_statements(existing: Iterable[tuple[str, str]]) -> list[str]:
                 f' namespace text COLLATE "C" NOT NULL{listed}, PRIMARY KEY ({keys}))'
             )
             found += protection(table.name)
+            found += [INDEXES[table.name]] if table.name in INDEXES else []
         else:
             missing = [name for name in columns if (table.name, name) not in known]
             found += [f"ALTER TABLE {table.name} ADD COLUMN {columns[name]}" for name in missing]

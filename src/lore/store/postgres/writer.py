@@ -16,7 +16,7 @@ from lore.errors import Invalid, NotFound, Unavailable
 from lore.model import SHARED, VERBATIM, Cause, Link, Memory, new_id
 from lore.store import Writer, columns
 from lore.store.columns import RECORDS, Parameters, Row
-from lore.store.postgres import sql, text_index
+from lore.store.postgres import sql, text_index, upkeep
 from lore.store.postgres.reader import PostgresReader
 from lore.store.postgres.sql import TREE, Table
 from lore.store.records import Bookmark, Record, key_of
@@ -154,6 +154,7 @@ class PostgresWriter(PostgresReader, Writer):
         self.cause, self.now = cause, now
         actor, reason = admit(cause.actor), admit(cause.reason)
         self._origin = (now, new_id(now), cause.verb, cause.surface, actor, reason)
+        self._changed: set[str] = set()
 
     def end(self) -> bool:
         """Keep the numbers that were given, as the last step; returns whether the journal has grown."""
@@ -161,6 +162,7 @@ class PostgresWriter(PostgresReader, Writer):
         if numbers == self._before:
             return False
         self._rows(KEEP_NUMBERS, memories=numbers.memories, links=numbers.links, entries=numbers.entries)
+        upkeep.note_change(self._source, self._tenant, self._changed, self.now)
         return numbers.entries > self._before.entries
 
     def put(self, memories: Iterable[Memory], full_texts: Mapping[str, str] | None = None) -> list[Memory]:
@@ -377,6 +379,7 @@ class PostgresWriter(PostgresReader, Writer):
             for seq, (namespace, id, before, after) in zip(numbers, changes, strict=True)
         ]
         sql.insert(JOURNAL, self._tenant, entries, self._source)
+        self._changed |= {namespace for namespace, *_ in changes}
 
 
 def half_of(vector: Vector) -> HalfVector:
