@@ -1,15 +1,20 @@
 """Vector indexes in PostgreSQL: tenants earn and lose them by size, and no answer depends on one."""
 
+import time
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 import psycopg
 import pytest
 
+from lore.embed.hashing import HashEmbedder
+from lore.engine.background import Background
+from lore.engine.embeddings import Embeddings
 from lore.model import SHARED, Cause, Filter, Memory
 from lore.store import Store, TendedStore, open_store
 from lore.store.postgres import vector_indexes
 from lore.vectors import Vector, Vectors
+from tests.doors.resident import SECONDS
 from tests.postgres import empty
 
 NOW = 1_800_000_000.0
@@ -45,7 +50,13 @@ def tend(store: Store) -> str:
     return store.report().index
 
 
-def keep(store: Store, numbers: Sequence[int], tenant: str = "acme", namespace: str = SHARED) -> None:
+def keep(
+    store: Store,
+    numbers: Sequence[int],
+    tenant: str = "acme",
+    namespace: str = SHARED,
+    model: str = MODEL,
+) -> None:
     memories = [
         Memory(
             id=f"m{at}",
@@ -60,7 +71,7 @@ def keep(store: Store, numbers: Sequence[int], tenant: str = "acme", namespace: 
     ]
     with store.transaction(namespace, CAUSE, NOW, tenant) as writer:
         writer.put(memories)
-        writer.put_vectors(MODEL, {f"m{at}": VECTORS[at] for at in numbers})
+        writer.put_vectors(model, {f"m{at}": VECTORS[at] for at in numbers})
 
 
 def nearest(numbers: Sequence[int], limit: int) -> list[str]:
@@ -158,3 +169,15 @@ def test_a_role_that_does_not_own_the_tables_leaves_the_indexes_alone(
     guest.close()
     admin.execute("DROP OWNED BY guest_of_lore")
     admin.execute("DROP ROLE guest_of_lore")
+
+
+def test_a_process_that_embeds_has_the_index_built_in_the_background(store: Store) -> None:
+    embeddings = Embeddings(HashEmbedder())
+    keep(store, range(LARGE), model=embeddings.model)
+    background = Background(store, embeddings)
+    background.start()
+    until = time.monotonic() + SECONDS
+    while "HNSW" not in store.report().index and time.monotonic() < until:
+        pass
+    background.close()
+    assert store.report().index.endswith("HNSW for acme")
