@@ -46,9 +46,13 @@ IDS = "ANY(%(ids)s)"
 
 
 def looked_up(columns: str, alias: str, condition: str = "", joined: str = "") -> str:
-    """Joins the memory `m` of an alias that passes a condition, in the same way."""
-    where = f"m.tenant = %(tenant)s AND m.alias = {alias}{f' AND {condition}' if condition else ''}"
-    return f"CROSS JOIN LATERAL (SELECT {columns} FROM memory m {joined} WHERE {where} OFFSET 0) m"
+    """Joins the memory `m` of an alias that passes a condition, in the same way.
+
+    The condition looks at the row that the key has found: the planner must not take an index that fits it.
+    """
+    row = f"SELECT m.* FROM memory m WHERE m.tenant = %(tenant)s AND m.alias = {alias} OFFSET 0"
+    where = f"WHERE {condition}" if condition else ""
+    return f"CROSS JOIN LATERAL (SELECT {columns} FROM ({row}) m {joined} {where} OFFSET 0) m"
 
 
 CURRENT = "{m}.forgotten_at IS NULL AND {m}.superseded_by IS NULL"
