@@ -85,12 +85,12 @@ def _measured(options: argparse.Namespace, config: Config, server: Server) -> di
         }
         _show_bytes(report["bytes"])
         report["calls"] = _shown("calls", _calls(lore, admin, options))
-        report["claims"] = _shown("claims", _claims(lore, admin, options.namespaces))
         report["embedding"] = {
             number: _shown(f"embedding, {number}", _embedding(lore, config, number, options.texts))
             for number in options.processes
         }
         report["consolidation"] = _shown("consolidation", _consolidations(lore))
+        report["claims"] = _shown("claims", _claims(lore, admin, options.namespaces))
     return report
 
 
