@@ -59,9 +59,8 @@ MANY_JOBS = f"""
 def main() -> None:
     options = _options()
     with tempfile.TemporaryDirectory(prefix="lore-tenants-") as folder, _server() as server:
-        report = {"talk": _talk(_config(folder, server, "talk", options))}
+        report = {"talk": _shown("talk", _talk(_config(folder, server, "talk", options)))}
         report |= _measured(options, _config(folder, server, "tenants", options), server)
-    _show(report)
     if options.json:
         Path(options.json).write_text(json.dumps(report, indent=1))
 
@@ -84,12 +83,14 @@ def _measured(options: argparse.Namespace, config: Config, server: Server) -> di
         report["bytes"] = {
             str(name): [int(table) / filled, int(indexes) / filled] for name, table, indexes in sizes
         }
-        report["calls"] = _calls(lore, admin, options)
-        report["consolidation"] = _consolidations(lore)
-        report["claims"] = _claims(lore, admin, options.namespaces)
+        _show_bytes(report["bytes"])
+        report["calls"] = _shown("calls", _calls(lore, admin, options))
         report["embedding"] = {
-            number: _embedding(lore, config, number, options.texts) for number in options.processes
+            number: _shown(f"embedding, {number}", _embedding(lore, config, number, options.texts))
+            for number in options.processes
         }
+        report["consolidation"] = _shown("consolidation", _consolidations(lore))
+        report["claims"] = _shown("claims", _claims(lore, admin, options.namespaces))
     return report
 
 
@@ -238,15 +239,18 @@ def _embed_some(lore: Lore, corpus: Corpus, count: int) -> None:
 
 
 # --- the report
-def _show(report: dict[str, Any]) -> None:
+def _shown(part: str, figures: dict[str, Any]) -> dict[str, Any]:
+    """The same figures, after they are printed."""
+    print(part, json.dumps(figures), flush=True)
+    return figures
+
+
+def _show_bytes(sizes: dict[str, list[float]]) -> None:
     print(f"{'bytes of a memory':<24}{'table':>10}{'indexes':>10}")
-    for name, (table, indexes) in report["bytes"].items():
+    for name, (table, indexes) in sizes.items():
         if table + indexes >= 1:
             print(f"{name:<24}{table:>10,.0f}{indexes:>10,.0f}")
-    total = sum(sum(pair) for pair in report["bytes"].values())
-    print(f"{'all':<24}{total:>20,.0f}")
-    for part in ("calls", "talk", "consolidation", "claims", "embedding"):
-        print(part, json.dumps(report[part], default=str))
+    print(f"{'all':<24}{sum(map(sum, sizes.values())):>20,.0f}", flush=True)
 
 
 @contextmanager
