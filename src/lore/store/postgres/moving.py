@@ -83,7 +83,7 @@ MARK = "CREATE TABLE IF NOT EXISTS incomplete_copy (state text NOT NULL)"
 MARKED = "INSERT INTO migration VALUES (%s, %s) ON CONFLICT DO NOTHING"
 HAS_MARK = "SELECT to_regclass('incomplete_copy') IS NOT NULL"
 COLLECT_WORDS = "ALTER INDEX words_words SET (fastupdate = on)"
-"""New words are collected and indexed many at a time: a copy takes half as long."""
+"""New words are collected and indexed many at a time: memories arrive in about half the time."""
 INDEX_WORDS = (
     "ALTER INDEX words_words SET (fastupdate = off)",
     "SELECT gin_clean_pending_list('words_words')",
