@@ -1,7 +1,9 @@
 """A synthetic corpus: English words in natural proportions, and vectors shaped like the real model's."""
 
 import random
+import re
 from importlib.resources import files
+from pathlib import Path
 
 import numpy as np
 
@@ -37,6 +39,19 @@ class Corpus:
         words = [word.strip(".").lower() for word in text.split()]
         asked = self._random.sample(words, min(5, len(words)))
         return f"what do we know about {' '.join(asked)}?"
+
+
+def sentences(seed: int = 7) -> list[str]:
+    """Real sentences, those of Lore's own documentation, in random order: texts whose meanings differ."""
+    root = Path(__file__).parent.parent
+    pages = [root / "README.md", root / "ARCHITECTURE.md", *sorted((root / "docs").rglob("*.md"))]
+    text = "\n\n".join(page.read_text(encoding="utf-8") for page in pages)
+    prose = re.sub(r"^```.*?^```|^\|.*?$|^#.*?$|[`*]|\]\([^)]*\)|\[", "", text, flags=re.M | re.S)
+    found = re.split(r"(?<=[.!?])\s+|\n\n+|\n- ", prose)
+    whole = dict.fromkeys(" ".join(one.split()) for one in found if len(one.split()) >= 6)
+    mixed = list(whole)
+    random.Random(seed).shuffle(mixed)
+    return mixed
 
 
 def like(real: Vectors, count: int, seed: int = 7) -> Vectors:

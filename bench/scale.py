@@ -5,9 +5,9 @@ python -m bench.scale FOLDER [--sizes 1000 10000 100000 1000000] [--engines buil
 
 Stores are built in FOLDER once and kept (see bench.stores). Each measurement has a process of its own. Times
 are milliseconds by the wall and of the processor; the latter matter on a busy machine. Recall is that of the
-ten nearest against an exact search over all stored vectors; "1 %" is a filter that one memory in a hundred
-passes. Disk is that of store and index beyond the texts. --postgres adds pgvector in a database of its own
-(HNSW on halfvec), asked directly.
+ten nearest to real sentences, against an exact search over all stored vectors; "1 %" is a filter that one
+memory in a hundred passes. Disk is that of store and index beyond the texts. --postgres adds pgvector in a
+database of its own (HNSW on halfvec), asked directly.
 """
 
 import argparse
@@ -42,7 +42,7 @@ from lore.vectors import Vector, Vectors
 LIMIT = 64
 """Candidates by meaning that a search asks for."""
 RECALLED = 30
-"""Questions whose ten nearest are compared with an exact search."""
+"""Sentences whose ten nearest are compared with an exact search."""
 WRITES = 20
 PART = Filter(sessions=frozenset({"7"}))
 Row = dict[str, float | int | str]
@@ -95,7 +95,7 @@ def embedded(store: Built, model: str, queries: int) -> Row:
     search = _timed(questions, lambda text: lore.search(Query(text=text)))
     filtered = _timed(questions, lambda text: lore.search(Query(text=text, where=PART)))
     resident, peak = _memory()
-    vectors = np.stack([_query(lore, text) for text in questions[:RECALLED]])
+    vectors = np.stack([_query(lore, text) for text in store.probes[:RECALLED]])
     assert isinstance(lore.store, SqliteStore)
     row: Row = {
         "memories": store.size,
@@ -131,7 +131,7 @@ def growth(rows: Sequence[Row]) -> str:
 def engine(store: Built, name: str, model: str, queries: int) -> Row:
     """One vector store under the same rows."""
     embedder = open_embedder(model)
-    vectors = embedder.embed(_spread(store.questions, queries))
+    vectors = embedder.embed(_spread(store.probes, queries))
     before, _ = _memory()
     with tempfile.TemporaryDirectory(prefix="lore-scale-") as folder:
         path = Path(folder) / "memory.db"
@@ -210,7 +210,7 @@ class _Best:
 def pgvector(store: Built, url: str, model: str, queries: int) -> Row:
     """A table of halfvec with an HNSW index, in a database that has the extension `vector`."""
     embedder = open_embedder(model)
-    vectors = embedder.embed(_spread(store.questions, queries))
+    vectors = embedder.embed(_spread(store.probes, queries))
     source = SqliteStore(store.path)
     ids = [trace.id for trace in source.reader(SHARED).traces(Filter())]
     with load("psycopg:connect")(url, autocommit=True) as connection:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.corpus import Corpus, like
+from bench.corpus import Corpus, like, sentences
 from bench.measuring import Bar
 from lore.embed import open_embedder
 from lore.model import SHARED, Cause, Memory, new_id
@@ -22,8 +22,9 @@ from lore.vectors import Vectors
 
 MODEL = "gte-small"
 BATCH = 2_000
-SAMPLES = 1_000
-"""Texts that are really embedded; the vectors of all others lie between theirs."""
+SAMPLES, PROBES = 1_000, 100
+"""Sentences that are really embedded: the vectors of memories lie between those of the samples; the probes
+are no part of them, and ask for the nearest."""
 SESSIONS = 100
 """A filter by one session passes one memory in a hundred."""
 QUESTIONS = 400
@@ -32,13 +33,17 @@ BEGUN = 1_700_000_000.0
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """A store for measurements. text_bytes: of all contents, in UTF-8. seconds: to build it."""
+    """A store for measurements. text_bytes: of all contents, in UTF-8. seconds: to build it.
+
+    questions: some words of a text. probes: real sentences, to search by meaning alone.
+    """
 
     path: Path
     size: int
     text_bytes: int
     seconds: float
     questions: tuple[str, ...]
+    probes: tuple[str, ...]
 
 
 def built(folder: Path, size: int, model: str = MODEL) -> Built:
@@ -52,12 +57,14 @@ def built(folder: Path, size: int, model: str = MODEL) -> Built:
         made = _build(path, size, model)
         facts.write_text(json.dumps(asdict(made) | {"path": path.name}))
     values = json.loads(facts.read_text())
-    return Built(**values | {"path": path, "questions": tuple(values["questions"])})
+    lists = {name: tuple(values[name]) for name in ("questions", "probes")}
+    return Built(**values | lists | {"path": path})
 
 
 def _build(path: Path, size: int, model: str) -> Built:
     embedder, corpus = open_embedder(model), Corpus()
-    real = embedder.embed([corpus.text() for _ in range(min(size, SAMPLES))])
+    real_texts = sentences()
+    probes, real = real_texts[:PROBES], embedder.embed(real_texts[PROBES : PROBES + min(size, SAMPLES)])
     store, began, bar = open_store(path), time.perf_counter(), Bar(f"{size:,} memories", size)
     text_bytes, questions = 0, list[str]()
     for start in range(0, size, BATCH):
@@ -68,7 +75,7 @@ def _build(path: Path, size: int, model: str) -> Built:
         questions += [corpus.question(texts[at * len(texts) // due]) for at in range(due)]
         bar.at(start + len(texts))
     store.close()
-    return Built(path, size, text_bytes, time.perf_counter() - began, tuple(questions))
+    return Built(path, size, text_bytes, time.perf_counter() - began, tuple(questions), tuple(probes))
 
 
 def put(store: Store, start: int, texts: list[str], vectors: Vectors, model: str) -> None:

@@ -145,15 +145,17 @@ def replaces(question: str, older: str, newer: str, less_similar: float = 0.0) -
 
     less_similar: by how much the newer text is less similar to the question than the older one.
     """
-    old, new = statement(older), statement(newer)
-    if old is None or new is None or less_similar > MOST_LESS_SIMILAR:
+    topic = (_stems(question) - _ASKING) & _stems(older)
+    if not topic or not topic <= _stems(newer) or less_similar > MOST_LESS_SIMILAR:
+        return False
+    old, new = statement(older), statement(newer)  # reading a text takes longest
+    if old is None or new is None:
         return False
     if not _tells_change(newer) or ADDING.search(newer):
         return False
     if _ASKS_QUANTITY.search(question) and _QUANTITY.search(older) and not _QUANTITY.search(newer):
         return False
-    topic = (_stems(question) - _ASKING) & _stems(older)
-    return bool(topic) and topic <= _stems(newer) and not _is_narrower(older, new)
+    return not _is_narrower(older, new)
 
 
 @lru_cache(maxsize=CACHED)

@@ -237,6 +237,7 @@ def _over(text: str, changes: bool) -> set[str]:
     return {token.stem for token in tokens if not token.changes}
 
 
+@lru_cache(maxsize=8_192)
 def stem_of(word: str) -> str:
     """A word without the ending of its form: stores, stored and storing are one."""
     word = word.removesuffix("'s").removesuffix("'")

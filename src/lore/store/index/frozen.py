@@ -43,8 +43,9 @@ WIDEST = 2.5
 HEADER_BYTES = 1 << 16
 _LENGTHS = struct.Struct("<II")
 """The length of the header's JSON and its checksum."""
-SIFTED, SIFTED_PER_WANTED = 4096, 10
-"""Vectors that the signs let through to be ranked by their codes, at least and for each that is wanted."""
+SIFTED, SIFTED_PER_WANTED, SIFTED_SHARE = 4096, 10, 100
+"""Vectors that the signs let through to be ranked by their codes: at least, for each that is wanted, and one
+in this many."""
 AT_ONCE = 1024
 """Codes multiplied at a time: they stay in the cache of the processor."""
 
@@ -139,7 +140,7 @@ class Frozen:
     def sift(self, vector: Vector, limit: int, among: Slots | None = None) -> Slots:
         """The slots whose signs are nearest to those of the vector; more than `limit` of them."""
         count = len(self) if among is None else len(among)
-        enough = max(SIFTED, SIFTED_PER_WANTED * limit)
+        enough = max(SIFTED, SIFTED_PER_WANTED * limit, count // SIFTED_SHARE)
         if count <= enough:
             return np.arange(count) if among is None else among
         query = self.codec.words(vector[np.newaxis])[:, 0]
