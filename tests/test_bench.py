@@ -63,13 +63,13 @@ def test_speed_times_a_small_store(tmp_path: Path) -> None:
 
 def test_scale_measures_sizes_and_vector_stores(tmp_path: Path) -> None:
     report = tmp_path / "scale.json"
-    sizes = ("--sizes", "150", "300", "--engines", "builtin", "sqlite-vec", "--engines-at", "300")
+    sizes = ("--sizes", "150", "300", "--engines", "sqlite-vec", "--engines-at", "300")
     run_process(
         "bench.scale", str(tmp_path), *sizes, "--queries", "20", "--model", "hash", "--json", str(report)
     )
     rows = json.loads(report.read_text())
     assert [row["memories"] for row in rows["sizes"]] == [150, 300]
-    assert [row["engine"] for row in rows["engines"]] == ["builtin", "sqlite-vec"]
+    assert [row["engine"] for row in rows["engines"]] == ["sqlite-vec"]
     for row in (*rows["sizes"], *rows["engines"]):
         assert row["recall"] >= 0.98
         assert row["recall_1%"] == 1.0

@@ -59,18 +59,33 @@ def search(client: httpx2.Client, text: str) -> list[str]:
     return [str(hit["memory"]["id"]) for hit in answer.json()["hits"]]
 
 
-def test_a_write_through_one_server_is_found_through_the_other_at_once_and_survives_its_end(
+def test_two_servers_keep_a_batch_once_find_each_others_writes_and_survive_a_kill(
     postgres: str, tmp_path: Path
 ) -> None:
+    turns = [
+        {"id": str(number), "session": f"s{number % 3}", "role": "user", "text": f"Buoy {number} is red"}
+        for number in range(30)
+    ]
     with ExitStack() as stack:
         (process, one), (_, other) = (
-            stack.enter_context(replica(tmp_path / name, postgres)) for name in ("one", "other")
+            stack.enter_context(replica(tmp_path / name, postgres, LORE_UPKEEP="false"))
+            for name in ("one", "other")
         )
+        store = open_store(postgres)
+        stack.callback(store.close)
+        with ThreadPoolExecutor(6) as pool:
+            body = {"client_id": "laptop", "batch_id": "b", "turns": turns}
+            work = [pool.submit(client.post, "/push", json=body) for client in [one, other] * 3]
+            answers = [each.result().json() for each in work]
+        assert {len(answer["acknowledged"]) for answer in answers} == {30}
+        kinds = store.reader(SHARED).counts().kinds
+        assert (kinds[TURN], kinds[SESSION]) == (30, 3)
         for number in range(3):
             kept = remember(one, f"Ferry {number} leaves at dawn")
             assert kept in search(other, f"ferry {number} dawn")
             answered = remember(other, f"Tug {number} waits for the tide")
             assert answered in search(one, f"tug {number} tide")
+        assert store.unembedded(HashEmbedder().model, 0).total == 39, "no worker runs"
         with ThreadPoolExecutor(4) as pool:
             work = [pool.submit(remember, one, f"Barge {number} carries sand") for number in range(40)]
             acknowledged = [work[0].result()]
@@ -79,31 +94,6 @@ def test_a_write_through_one_server_is_found_through_the_other_at_once_and_survi
         found = search(other, "barge carries sand")
         assert set(acknowledged) <= set(found)
         assert len(found) == len(set(found))
-
-
-def test_a_batch_that_is_pushed_through_two_servers_at_once_is_kept_once_and_left_to_workers(
-    postgres: str, tmp_path: Path
-) -> None:
-    turns = [
-        {"id": str(number), "session": f"s{number % 3}", "role": "user", "text": f"Buoy {number} is red"}
-        for number in range(30)
-    ]
-    with ExitStack() as stack:
-        clients = [
-            stack.enter_context(replica(tmp_path / name, postgres, LORE_UPKEEP="false"))[1]
-            for name in ("one", "other")
-        ]
-        with ThreadPoolExecutor(6) as pool:
-            body = {"client_id": "laptop", "batch_id": "b", "turns": turns}
-            work = [pool.submit(client.post, "/push", json=body) for client in clients * 3]
-            answers = [each.result().json() for each in work]
-        assert {len(answer["acknowledged"]) for answer in answers} == {30}
-        store = open_store(postgres)
-        kinds = store.reader(SHARED).counts().kinds
-        assert (kinds[TURN], kinds[SESSION]) == (30, 3)
-        clients[0].post("/api/v1/search", json={"query": {"text": "buoy"}}).raise_for_status()
-        assert store.unembedded(HashEmbedder().model, 0).total == 33, "no worker runs"
-        store.close()
 
 
 def test_the_command_line_works_on_the_same_database(postgres: str, tmp_path: Path) -> None:
