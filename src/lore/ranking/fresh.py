@@ -148,10 +148,8 @@ def replaces(question: str, older: str, newer: str, less_similar: float = 0.0) -
     topic = (_stems(question) - _ASKING) & _stems(older)
     if not topic or not topic <= _stems(newer) or less_similar > MOST_LESS_SIMILAR:
         return False
-    old, new = statement(older), statement(newer)  # reading a text takes longest
-    if old is None or new is None:
-        return False
-    if not _tells_change(newer) or ADDING.search(newer):
+    new = statement(newer)  # reading a text takes longest
+    if new is None or statement(older) is None or not _tells_change(newer) or ADDING.search(newer):
         return False
     if _ASKS_QUANTITY.search(question) and _QUANTITY.search(older) and not _QUANTITY.search(newer):
         return False
