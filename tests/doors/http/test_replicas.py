@@ -75,8 +75,8 @@ def test_two_servers_keep_a_batch_once_find_each_others_writes_and_survive_a_kil
         stack.callback(store.close)
         with ThreadPoolExecutor(6) as pool:
             body = {"client_id": "laptop", "batch_id": "b", "turns": turns}
-            work = [pool.submit(client.post, "/push", json=body) for client in [one, other] * 3]
-            answers = [each.result().json() for each in work]
+            pushes = [pool.submit(client.post, "/push", json=body) for client in [one, other] * 3]
+            answers = [each.result().json() for each in pushes]
         assert {len(answer["acknowledged"]) for answer in answers} == {30}
         kinds = store.reader(SHARED).counts().kinds
         assert (kinds[TURN], kinds[SESSION]) == (30, 3)
