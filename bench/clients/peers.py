@@ -15,7 +15,7 @@ CONFORMANCE = "@modelcontextprotocol/conformance"
 CONFORMANCE_VERSION = "0.2.0-alpha.12"
 """The first versions with the requirements of 2026-07-28 are no releases, so the newest is named."""
 NODE = "node@22"
-"""What the inspector and the conformance suite need."""
+"""The Node.js that the inspector and the conformance suite need."""
 PYTHON_PEER = "omega-memory"
 AGENTS = {
     "claude-code": "@anthropic-ai/claude-code",

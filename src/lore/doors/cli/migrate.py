@@ -48,9 +48,9 @@ def migrate(flags: Flags, source: str, target: str, dry_run: bool, as_json: bool
         return
     began = time.monotonic()
     with ExitStack() as stack:
+        _warn_of_writers(whole)  # before the lock of the target, which may be the source by mistake
         if copy.scheme == "sqlite":
             stack.enter_context(_alone(copy))
-        _warn_of_writers(whole)
         shown = stack.enter_context(progress())
         report = lazy.migrate.migrate(whole, copy, shown)
     seconds = time.monotonic() - began
