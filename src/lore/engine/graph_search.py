@@ -119,7 +119,7 @@ def search_entities(query: EntityQuery, context: Context, *, embeddings: Embeddi
 def _by_match(search: _Search) -> list[EntityHit]:
     """By the engine's evidence; use, age and company decide between entities that match about as well."""
     query, context, reader = search.query, search.context, search.context.reader
-    question = match.Question(query.text, Filter(), query.limit, search.vector, query.policy, context.now)
+    question = match.Question(query.text, Filter(), query.limit, query.policy, context.now)
     candidates = match.find(question, reader, search.embeddings)
     hits = without_found_sessions(match.by_evidence(candidates), query.policy)
     certainty = candidates.confidence(hits)

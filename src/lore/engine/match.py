@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 from lore.engine.embeddings import Embeddings
@@ -38,14 +39,14 @@ PROPORTIONAL = ("relevance", "quality", "use")
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One search as far as candidates are concerned. vector: None where there is no model."""
+    """One search as far as candidates are concerned. vector: `find` adds it, if there is a model."""
 
     text: str
     where: Filter
     limit: int
-    vector: Vector | None
     policy: Policy
     now: float
+    vector: Vector | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,12 +119,15 @@ class Candidates:
 
 def find(question: Question, reader: Reader, embeddings: Embeddings) -> Candidates:
     """The candidates by meaning and by words; a filter by ids names exactly the candidates."""
-    policy, where, vector = question.policy, question.where, question.vector
+    policy, where = question.policy, question.where
     many = max(policy.candidates, question.limit)
     names = () if policy.formula else identifiers(question.text)
-    found = reader.matching([*terms(question.text), *names], many, where)
-    words = found.strengths
-    near = Neighbours({}) if vector is None else reader.near(vector, embeddings.model, many, where)
+    with ThreadPoolExecutor(1, "lore-words") as beside:
+        matching = beside.submit(reader.matching, [*terms(question.text), *names], many, where)
+        vector = embeddings.embed_query(question.text)
+        near = Neighbours({}) if vector is None else reader.near(vector, embeddings.model, many, where)
+        found = matching.result()
+    question, words = replace(question, vector=vector), found.strengths
     likely = [id for id, cosine in near.items() if embeddings.likeness(cosine) > policy.likely_above]
     linked = _linked([likely, list(words)], question, reader)
     lists = {"words_rank": list(words)}
@@ -257,11 +261,13 @@ def _broad(hits: Sequence[Hit]) -> Iterator[Hit]:
     before: Counter[str] = Counter()
     for hit in hits:
         session = hit.memory.session
-        factor = FURTHER_OF_CONVERSATION ** before[session] if session else 1.0
+        if not session or not before[session]:
+            yield hit
+        else:
+            factor = FURTHER_OF_CONVERSATION ** before[session]
+            change = Signal((factor - 1) * hit.score / hit.fade, 1.0)
+            yield replace(hit, score=factor * hit.score, signals={**hit.signals, "breadth": change})
         before[session] += 1
-        change = Signal((factor - 1) * hit.score / hit.fade, 1.0)
-        signals = {**hit.signals, "breadth": change} if factor < 1 else hit.signals
-        yield replace(hit, score=factor * hit.score, signals=signals)
 
 
 def _weighed(hit: Hit, match: float, candidates: Candidates, certainty: float) -> Hit:

@@ -68,10 +68,10 @@ def search(
     _check(query, reader)
     if not query.text.strip():
         return _look_up(query, context)
-    vector = embeddings.embed_query(query.text)
-    question = Question(query.text, query.where, query.limit, vector, policy, context.now)
-
-    candidates = find(question, reader, embeddings)
+    candidates = find(
+        Question(query.text, query.where, query.limit, policy, context.now), reader, embeddings
+    )
+    question = candidates.question
     ranked = _by_formula(candidates) if policy.formula else by_evidence(candidates)
     certainty = 1.0 if policy.formula else candidates.confidence(ranked)
     likely, hidden = _partition(ranked, lambda hit: _is_likely(hit, candidates, certainty))
@@ -105,7 +105,7 @@ def search(
         best_hidden=max((hit.score for hit in hidden), default=0.0),
         elsewhere=len(elsewhere),
         repeated=repeated,
-        embedding_state="ready" if vector is not None else embeddings.state,
+        embedding_state="ready" if question.vector is not None else embeddings.state,
         pending=candidates.pending,
         error=embeddings.trouble,
     )
@@ -303,8 +303,10 @@ def each_once(hits: Sequence[Hit], question: str, reader: Reader) -> Once:
     for left_out, id in (*turns, *found.covered.items()):
         scores[id] = max(before[left_out], scores.get(id, before[id]))
     kept = [hit for hit in hits if hit.memory.id not in replaced]
-    named = [replace(hit, sources=tuple(found.stands_for.get(hit.memory.id, ()))) for hit in kept]
-    return Once(named, scores, len(replaced))
+    for at, hit in enumerate(kept):
+        if stood_for := found.stands_for.get(hit.memory.id):
+            kept[at] = replace(hit, sources=tuple(stood_for))
+    return Once(kept, scores, len(replaced))
 
 
 def _statements(hits: Sequence[Hit], reader: Reader) -> list[Statement]:

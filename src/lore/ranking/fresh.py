@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 from lore.names import VERBS, stems
 from lore.ranking.claims.grammar import ADDING
 from lore.ranking.compare import Relation, compare
-from lore.ranking.statement import CHANGING, Statement, content_words, statement, stem_of
+from lore.ranking.statement import CHANGING, Statement, content_words, statement, stem_of, wording
 from lore.text import STOP_WORDS, words
 from lore.wordlists import word_lists
 
@@ -148,17 +148,17 @@ def replaces(question: str, older: str, newer: str, less_similar: float = 0.0) -
     topic = (_stems(question) - _ASKING) & _stems(older)
     if not topic or not topic <= _stems(newer) or less_similar > MOST_LESS_SIMILAR:
         return False
-    new = statement(newer)  # reading a text takes longest
-    if new is None or statement(older) is None or not _tells_change(newer) or ADDING.search(newer):
+    if not _tells_change(newer) or wording(older) is None or ADDING.search(newer):
         return False
     if _ASKS_QUANTITY.search(question) and _QUANTITY.search(older) and not _QUANTITY.search(newer):
         return False
-    return not _is_narrower(older, new)
+    new = statement(newer)  # reading a text takes longest
+    return new is not None and not _is_narrower(older, new)
 
 
 @lru_cache(maxsize=CACHED)
 def _tells_change(text: str) -> bool:
-    new = statement(text)
+    new = wording(text)
     if new is None:
         return False
     return new.corrects or not CHANGING.isdisjoint(new.words) or _CHANGE.search(new.text) is not None

@@ -124,8 +124,10 @@ def nearness(moment: float, wanted: Sequence[Period], text: str = "") -> float:
 
     text: of the memory of that moment. A day or a longer time within a period that it mentions counts as 1.
     """
-    near = max((_near(moment, period) for period in wanted), default=0.0)
-    return 1.0 if wanted and near < 1 and _mentions(text, moment, wanted) else near
+    if not wanted:
+        return 0.0
+    near = max(_near(moment, period) for period in wanted)
+    return 1.0 if near < 1 and _mentions(text, moment, wanted) else near
 
 
 def _mentions(text: str, moment: float, wanted: Sequence[Period]) -> bool:

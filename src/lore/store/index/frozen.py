@@ -123,6 +123,8 @@ class Frozen:
         block = _block_type(header.dimension)
         blocks = -(-header.count // BLOCK)
         self._blocks = np.frombuffer(mapped, block, blocks, HEADER_BYTES)
+        codes = self._blocks["codes"]
+        self._codes = codes.view(f"V{codes.shape[2]}")[..., 0]  # copied whole, not byte by byte
         self.aliases: Aliases = np.frombuffer(
             mapped, "<i8", header.count, HEADER_BYTES + blocks * block.itemsize
         )
@@ -160,8 +162,8 @@ class Frozen:
 
     def codes_at(self, slots: Slots) -> npt.NDArray[np.uint8]:
         """The codes at these slots, one per row."""
-        codes: npt.NDArray[np.uint8] = self._blocks["codes"][slots // BLOCK, slots % BLOCK]
-        return codes
+        codes = self._codes[slots // BLOCK, slots % BLOCK]
+        return codes.view(np.uint8).reshape(len(slots), -1)
 
 
 def open_frozen(path: Path, origin: str, dimension: int) -> Frozen | None:

@@ -121,10 +121,12 @@ class SqliteReader(GraphReader):
             position = decoded(page.cursor, len(keys), TEXT_KEYS.get(page.order, 0))
             parameters |= {f"key{at}": value for at, value in enumerate(position)}
             clause += f" AND ({', '.join(keys)}) < ({', '.join(f':key{at}' for at in range(len(keys)))})"
+        used = "memory m CROSS JOIN usage u ON u.memory = m.alias"
+        if where.ids is None or page.limit < EVERY.limit:
+            best = f"SELECT m.alias FROM {used} WHERE {clause} ORDER BY {order} LIMIT :limit"
+            clause = f"m.alias IN ({best})"  # sorts without the texts
         rows = self._rows(
-            f"SELECT {', '.join(keys)}, {columns} FROM memory m CROSS JOIN usage u ON u.memory = m.alias"
-            f" WHERE m.alias IN (SELECT m.alias FROM memory m CROSS JOIN usage u ON u.memory = m.alias"
-            f" WHERE {clause} ORDER BY {order} LIMIT :limit) ORDER BY {order}",  # sorts without the texts
+            f"SELECT {', '.join(keys)}, {columns} FROM {used} WHERE {clause} ORDER BY {order}",
             limit=min(page.limit + 1, EVERY.limit),
             **parameters,
         )
