@@ -29,6 +29,7 @@ import lore
 from lore.distil import commands, entities, sentences
 from lore.distil.base import Role
 from lore.errors import LoreError
+from lore.patterns import Uncompiled
 from lore.ranking import statement
 from lore.ranking.claims import grammar
 from lore.transcripts import tool_calls
@@ -164,6 +165,8 @@ def _reachable(value: Any, seen: set[int]) -> Iterator["re.Pattern[Any]"]:
     seen.add(id(value))
     if isinstance(value, re.Pattern):
         yield value
+    if isinstance(value, Uncompiled):
+        yield value.compiled()
     for one in _inside(value):
         yield from _reachable(one, seen)
 

@@ -18,7 +18,7 @@ ROOT = Path(__file__).parent.parent
 
 FLOOR = {
     "model": 0.0, "errors": 0.0, "version": 0.0, "environment": 0.0, "durable": 0.0,
-    "lazy": 0.0, "verbs": 0.0, "bookmark": 0.0, "filelock": 0.5,
+    "lazy": 0.0, "patterns": 0.0, "verbs": 0.0, "bookmark": 0.0, "filelock": 0.5,
     "supervision": 0.5, "health": 0.5, "grams": 0.5, "injection": 0.0, "inspection": 0.25, "quarantine": 1.0,
     "wordlists": 0.5, "text": 1.0, "vectors": 1.0, "clock": 1.0, "redact": 1.0, "citations": 1.0,
     "settings": 1.0,

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from lore.citations import Citation, files_in
 from lore.model import ID_TAIL, Memory
 from lore.names import stems
+from lore.patterns import regex
 from lore.text import passage_of, preview, words
 
 PATH_ARGUMENTS = ("file_path", "notebook_path", "path", "filePath", "target_file")
@@ -29,13 +30,13 @@ COMMON_WORDS = frozenset("bash cat cd cp echo env exec head ls mkdir mv run sh s
 """Words of commands that do not tell one command from another."""
 WARNING_WIDTH = 300
 """Characters of a memory in a warning."""
-WARNS = re.compile(
+WARNS = regex(
     r"\b(?:never|always|don['’]t|do not|must|mustn['’]t|avoid|careful|caution|warning|beware|pitfall|gotcha"
     r"|instead of|generated|deprecated|forbidden|breaks|before you|only after)\b",
     re.IGNORECASE,
 )
-_QUOTED = re.compile(r"'[^']*+'|\"[^\"]*+\"")
-_FLAG = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*+")
+_QUOTED = regex(r"'[^']*+'|\"[^\"]*+\"")
+_FLAG = regex(r"(?<![\w-])--?[A-Za-z][\w-]*+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from lore.patterns import regex
+
 CITATIONS = "citations"
 """The name in a memory's metadata of the files that it cites."""
 State = Literal["fresh", "changed", "gone"]
@@ -21,15 +23,15 @@ BARE_NAMES = frozenset(
 )
 """Names of files that have no extension and stand in no folder."""
 
-_URL = re.compile(r"\b[a-z][a-z0-9+.-]{1,15}://\S++", re.IGNORECASE)
-_PATH = re.compile(r"(?<![\w./@+\\~-])/?+@?+[\w.+-]++(?:/@?+[\w.+-]++)*+(?![/\\@])")
-_NAME = re.compile(r"\.?[\w+-][\w.+-]{0,200}\.[A-Za-z]\w{0,9}|\.[A-Za-z][\w-]{1,40}")
+_URL = regex(r"\b[a-z][a-z0-9+.-]{1,15}://\S++", re.IGNORECASE)
+_PATH = regex(r"(?<![\w./@+\\~-])/?+@?+[\w.+-]++(?:/@?+[\w.+-]++)*+(?![/\\@])")
+_NAME = regex(r"\.?[\w+-][\w.+-]{0,200}\.[A-Za-z]\w{0,9}|\.[A-Za-z][\w-]{1,40}")
 """The last part of a path that is a file: it has an extension, or a dot before it."""
 _SPAN = r"(?P<first>\d{1,6})(?:\s?(?:-|–|to|and)\s?L?(?P<last>\d{1,6}))?(?!\d)"
-_BESIDE = re.compile(
+_BESIDE = regex(
     rf"(?:[:#]L?|['`\")\]]{{0,2}},?\s{{0,2}}\(?(?:(?:at|on|in)\s)?lines?\s){_SPAN}", re.IGNORECASE
 )
-_BEFORE = re.compile(rf"\blines?\s{_SPAN}\s(?:of|in)\s(?:the\sfile\s)?['`\"(\[]{{0,2}}$", re.IGNORECASE)
+_BEFORE = regex(rf"\blines?\s{_SPAN}\s(?:of|in)\s(?:the\sfile\s)?['`\"(\[]{{0,2}}$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

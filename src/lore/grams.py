@@ -5,9 +5,10 @@ them, and the vowel signs of Indic scripts look like separators to a text index.
 overlapping runs of characters (grams) instead: two of Chinese, Japanese and Korean, three of the others.
 """
 
-import re
 import unicodedata
 from typing import NamedTuple
+
+from lore.patterns import regex
 
 _PAIRS = (
     "\u1100-\u11ff\u3005-\u3007\u3041-\u3096\u3099-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3105-\u312f\u3131-\u318e"
@@ -19,9 +20,9 @@ _TRIPLES = (
     "\u1050-\u109d\u1780-\u17d3"
 )
 _HALF_WIDTH = "\uff66-\uffdc"
-_ANY = re.compile(f"[{_PAIRS}{_TRIPLES}{_HALF_WIDTH}]")
-_TOKEN = re.compile(rf"(?:[^\W_]|[{_PAIRS}{_TRIPLES}])+")
-_PART = re.compile(rf"([{_PAIRS}]+)|([{_TRIPLES}]+)|([^\W_{_PAIRS}{_TRIPLES}]+)")
+_ANY = regex(f"[{_PAIRS}{_TRIPLES}{_HALF_WIDTH}]")
+_TOKEN = regex(rf"(?:[^\W_]|[{_PAIRS}{_TRIPLES}])+")
+_PART = regex(rf"([{_PAIRS}]+)|([{_TRIPLES}]+)|([^\W_{_PAIRS}{_TRIPLES}]+)")
 
 
 def normalized(text: str) -> str:

@@ -13,6 +13,7 @@ from itertools import chain, islice
 from typing import NamedTuple
 
 from lore.grams import split, unspaced
+from lore.patterns import regex
 from lore.text import STOP_WORDS
 
 LONGEST = 10
@@ -33,11 +34,11 @@ VERBS = frozenset(
 )
 """What ends the subject of a sentence."""
 
-_WORD = re.compile(r"[^\W_]+")
-_LABEL = re.compile(r"\A[^\W\d_][\w.'’ -]{0,40}: ")
-_ASIDE = re.compile(r"\([^()]*\)\s*\Z")
-_VERB = re.compile(rf"(?<![^\W_])(?:{'|'.join(sorted(VERBS))})(?![^\W_])", re.IGNORECASE)
-_OPENING_ENDS = re.compile(r"[(\n]|(?<=[^\W\d_]{3}[.!?])\s")
+_WORD = regex(r"[^\W_]+")
+_LABEL = regex(r"\A[^\W\d_][\w.'’ -]{0,40}: ")
+_ASIDE = regex(r"\([^()]*\)\s*\Z")
+_VERB = regex(rf"(?<![^\W_])(?:{'|'.join(sorted(VERBS))})(?![^\W_])", re.IGNORECASE)
+_OPENING_ENDS = regex(r"[(\n]|(?<=[^\W\d_]{3}[.!?])\s")
 """What ends the first sentence, or interrupts it; an abbreviation such as St. does not."""
 
 

@@ -8,13 +8,15 @@ planted text, not those of a determined author.
 import re
 from hashlib import blake2b
 
-_HIDDEN = re.compile(
+from lore.patterns import regex
+
+_HIDDEN = regex(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u202a-\u202e\u2060-\u2069\ufff9-\ufffb\U000e0000-\U000e007f]"
     "|(?<=[A-Za-z])[\u00ad\u200b-\u200f\ufeff](?=[A-Za-z])"
 )
 """Control characters, changes of direction, and characters without a width inside a Latin word."""
 
-_TAGS = re.compile(
+_TAGS = regex(
     r"</?(?:system(?:[-_ ]\w+)?|assistant|developer|human|antml:\w+|function_(?:calls|results?)|invoke"
     r"|tool[-_](?:use|call|calls|result|results|response|output)|user[-_]prompt[-_]\w+|task-notification"
     r"|local-command-\w+|ide_\w+|im_(?:start|end|sep))(?:\s[^<>\n]{0,200})?>"
@@ -28,7 +30,7 @@ _TAGS = re.compile(
 _DROP = (
     r"\b(?:ignor(?:e|ing)|disregard(?:ing)?|forget|overrid(?:e|ing)|bypass|do(?:n['’]t| not) (?:follow|obey))"
 )
-_OVERRIDE = re.compile(
+_OVERRIDE = regex(
     rf"{_DROP} (?:(?:all|any|every|each|of|the|your|my|these|those|its|and|other) ){{0,4}}"
     r"(?:(?:previous|prior|above|earlier|preceding|existing|original|initial|former|system|safety) ){1,3}"
     r"(?:instructions?|prompts?|directives?|orders|messages?|safeguards?|restrictions)\b"
@@ -53,7 +55,7 @@ _ACT = (
     r"|push|add|append|insert|include|write|open|copy|obey|follow|comply|ignore|disable|grant|reveal|print"
     r"|output|respond|reply)"
 )
-_COMMAND = re.compile(
+_COMMAND = regex(
     rf"\byou {_DUTY} (?:now|immediately|at once|silently|secretly|quietly),? (?:also )?{_ACT}\b"
     rf"|\b(?:when|if|whenever|once) (?:you|(?:an? |the |any ){_MODEL})"
     r" (?:reads?|sees?|loads?|recalls?|retrieves?|process(?:es)?|are reading) this"
@@ -65,7 +67,7 @@ _COMMAND = re.compile(
 )
 """Orders to the agent that reads the text: at once, or behind the user's back."""
 
-_CONCEAL = re.compile(
+_CONCEAL = regex(
     r"\b(?:do not|don['’]t|never|must not|without) (?:ever )?"
     rf"(?:tell(?:ing)?|inform(?:ing)?|alert(?:ing)?|warn(?:ing)?|notify(?:ing)?) {_PERSON}"
     r"(?! (?:the|an?|their|to|by|via|with|when|until|if|unless|in|on|more|twice|again|for|before|after)\b)"
@@ -83,7 +85,7 @@ _SECRET = (
     r"|\.aws\b|\.netrc|/etc/(?:passwd|shadow)|api[ _-]?keys?\b|tokens?\b|secrets?\b|passwords?\b"
     r"|credentials?\b|(?:private|ssh) keys?\b|environment variables?\b|printenv)"
 )
-_LEAK = re.compile(
+_LEAK = regex(
     r"\b(?:curl|wget|nc|http|invoke-webrequest|scp|requests\.post|fetch\()[^\n]{0,200}?"
     r"(?: -d| --data\S{0,20}| -F| --form| -T| --upload-file| --post-\w{4}| @|\?\w{1,40}=|body|data ?=)"
     rf"[^\n]{{0,80}}?{_SECRET}"
@@ -96,7 +98,7 @@ _LEAK = re.compile(
 )
 """Secrets on their way out: in the body or the address of a request, or by a sentence that asks for it."""
 
-_SPACES = re.compile(r"[^\S\n]+")
+_SPACES = regex(r"[^\S\n]+")
 _PATTERNS = {
     "hidden characters": _HIDDEN,
     "tags that only a client of a language model writes": _TAGS,

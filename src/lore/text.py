@@ -7,6 +7,7 @@ from typing import Any
 
 from lore.errors import Invalid
 from lore.grams import split, unspaced
+from lore.patterns import regex
 
 CONTENT_LIMIT_BYTES = 50_000
 REASON_LIMIT_BYTES = 1_000
@@ -20,11 +21,11 @@ TERMS_LIMIT = 64
 CHARACTERS_PER_TOKEN = 4
 LABEL_WIDTH = 80
 
-_WORD = re.compile(r"[^\W_]+")
-_PASSWORD_OF_USER = re.compile(r"^(\w+://[^:@/?#]*):[^/?#]*@")
-_PASSWORD_PARAMETER = re.compile(r"(?<=[?&])(?:ssl)?password=[^&#]*&?", re.IGNORECASE)
+_WORD = regex(r"[^\W_]+")
+_PASSWORD_OF_USER = regex(r"^(\w+://[^:@/?#]*):[^/?#]*@")
+_PASSWORD_PARAMETER = regex(r"(?<=[?&])(?:ssl)?password=[^&#]*&?", re.IGNORECASE)
 _SENTENCE_ENDS = (".", "!", "?", "。", "！", "？")
-_NAME = re.compile(
+_NAME = regex(
     r"""
     \b\d+(?:[.,]\d+){0,8}\s?(?:%|(?:ns|µs|us|ms|s|min|h|d|[kmgt]i?b|k|px|mm|cm|m|km|g|kg|hz|[kmg]hz|€|usd|eur)\b)
     | \b[^\W_]+(?:[_.][^\W_]+)+                             # identifiers: snake_case, file.py, 1.2.3

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from lore.distil.base import Spoken
 from lore.distil.phrases import alternatives, names_of, pattern
+from lore.patterns import regex
 
 LONGEST, LONGEST_ERROR = 140, 100
 LONGEST_READ = 1_000
@@ -14,17 +15,15 @@ LONGEST_READ = 1_000
 SOON = 4
 """Within so many turns a command that works takes the place of one that failed."""
 
-_SHELL = re.compile(r"bash|shell|exec|terminal|powershell|command|zsh", re.IGNORECASE)
+_SHELL = regex(r"bash|shell|exec|terminal|powershell|command|zsh", re.IGNORECASE)
 _PURPOSES: Mapping[str, re.Pattern[str]] = {
-    name: re.compile(rf"(?<!\w){alternatives(name, 'purpose')}(?!\w)", re.IGNORECASE)
+    name: regex(rf"(?<!\w){alternatives(name, 'purpose')}(?!\w)", re.IGNORECASE)
     for name in names_of("purpose")
 }
 """What a command is good for, in the order of asking."""
-_PREFIX = re.compile(r"^(?:cd\s+\S+\s*(?:&&|;)\s*)+|^\$\s+")
-_SUFFIX = re.compile(
-    r"\s*(?:2>&1|\|\s*(?:tail|head|grep|tee|less|cat)\b[^|&;]*|\|\|\s*true|>\s*/dev/null)\s*$"
-)
-_LOOKING = re.compile(
+_PREFIX = regex(r"^(?:cd\s+\S+\s*(?:&&|;)\s*)+|^\$\s+")
+_SUFFIX = regex(r"\s*(?:2>&1|\|\s*(?:tail|head|grep|tee|less|cat)\b[^|&;]*|\|\|\s*true|>\s*/dev/null)\s*$")
+_LOOKING = regex(
     r"^(?:sudo\s+)?(?:ls|cat|grep|rg|find|head|tail|sed|awk|echo|which|git|wc|ps|for|while|if|until|rm|cp|mv|test"
     r"|mkdir|touch|chmod|kill|date|env|type|man|jq|curl|wget)\b"
 )

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from lore.distil.base import Importance, Spoken, Type
 from lore.distil.own import own_sentences
 from lore.distil.phrases import pattern
+from lore.patterns import regex
 from lore.text import STOP_WORDS, words
 from lore.wordlists import word_lists
 
@@ -22,7 +23,7 @@ MOST_OF_TURN = 4
 _EMPTY = word_lists("lore.distil", "words.txt")["empty"]
 _NO_VERB = STOP_WORDS - {"do"} | word_lists("lore.distil", "words.txt")["no verbs"]
 _OBJECT = "the|a|an|my|our|your|me|us|it|this|that|these|those|them|if|whether|all|any|each|every|some|more"
-IMPERATIVE = re.compile(
+IMPERATIVE = regex(
     rf"^\W*(?:(?:please|pls|kindly|bitte)\W+(?!(?:{_OBJECT}|i|we)\b)\w|(?:i|we) (?:need|want) you to\b"
     r"|(?:do not|don['’]?t|stop|avoid) \w"
     rf"|(?!(?:{'|'.join(sorted(_NO_VERB))})\b)[a-z]{{3,}}(?<!s)(?<!ing)(?<!ed)(?<!ly)"

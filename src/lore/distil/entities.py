@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Set
 
+from lore.patterns import regex
 from lore.text import STOP_WORDS, words
 from lore.wordlists import word_lists
 
@@ -11,28 +12,28 @@ LONGEST = 60
 LONGEST_TEXT = 8_000
 REPEATED_NAME, LEAST_LETTERS = 1.5, 4
 
-_WORD = re.compile(r"[\w-]+")
-_URL = re.compile(r"https?://(?:www\.)?([\w.-]+\.[a-z]{2,})\S*", re.IGNORECASE)
-_FLAG = re.compile(r"(?<!\S)--?[a-zA-Z][\w-]*")
-_PACKAGE = re.compile(
+_WORD = regex(r"[\w-]+")
+_URL = regex(r"https?://(?:www\.)?([\w.-]+\.[a-z]{2,})\S*", re.IGNORECASE)
+_FLAG = regex(r"(?<!\S)--?[a-zA-Z][\w-]*")
+_PACKAGE = regex(
     r"\b(?:pip3?|uv|npm|pnpm|yarn|bun|cargo|poetry|brew|gem)\s+(?:add|install|i)\s+([@a-z][\w/-]{2,})"
 )
-_SEVERAL = re.compile(r"(?<=[\w,;:)] )([A-Z][\w'’-]{0,40}[a-z](?: [A-Z][\w'’-]{0,40}[a-z])+)")
+_SEVERAL = regex(r"(?<=[\w,;:)] )([A-Z][\w'’-]{0,40}[a-z](?: [A-Z][\w'’-]{0,40}[a-z])+)")
 _SHAPES: tuple[tuple[float, re.Pattern[str]], ...] = (
-    (3.0, re.compile(r"`([^`\s]{2,60})`")),
-    (3.0, re.compile(r"(?<![\w/.:@-])((?:~|\.{1,2})?/?(?:[\w.@-]+/)+[\w.@-]*\w)")),
-    (2.5, re.compile(r"(?<![\w.@/-])([\w-]+\.(?:[a-z]{1,4}\d?|toml|yaml|json|lock|conf))(?![\w/.(])")),
-    (2.5, re.compile(r"(?<![\w.])([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*\(\))")),
-    (2.0, re.compile(r"(?<![\w.])([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+)(?![\w(])")),
-    (2.0, re.compile(r"\b([a-zA-Z]\w*_\w+)\b")),
-    (2.0, re.compile(r"\b([a-z]+[A-Z]\w*|[A-Z]+[a-z0-9]+[A-Z]\w*)\b")),
+    (3.0, regex(r"`([^`\s]{2,60})`")),
+    (3.0, regex(r"(?<![\w/.:@-])((?:~|\.{1,2})?/?(?:[\w.@-]+/)+[\w.@-]*\w)")),
+    (2.5, regex(r"(?<![\w.@/-])([\w-]+\.(?:[a-z]{1,4}\d?|toml|yaml|json|lock|conf))(?![\w/.(])")),
+    (2.5, regex(r"(?<![\w.])([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*\(\))")),
+    (2.0, regex(r"(?<![\w.])([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+)(?![\w(])")),
+    (2.0, regex(r"\b([a-zA-Z]\w*_\w+)\b")),
+    (2.0, regex(r"\b([a-z]+[A-Z]\w*|[A-Z]+[a-z0-9]+[A-Z]\w*)\b")),
     (2.0, _PACKAGE),
-    (1.5, re.compile(r"[\"“«]([^\"“”«»\n]{3,40})[\"”»]")),
-    (1.5, re.compile(r"\b([A-Z]{2}[A-Z0-9]*(?:-\d+)?)\b")),
+    (1.5, regex(r"[\"“«]([^\"“”«»\n]{3,40})[\"”»]")),
+    (1.5, regex(r"\b([A-Z]{2}[A-Z0-9]*(?:-\d+)?)\b")),
     (1.5, _SEVERAL),
 )
-_SINGLE = re.compile(r"(?<=[\w,;:)] )([A-Z][a-z][\w-]+)")
-_LIKE_A_FLAG = re.compile(r"^[-\W\d]+$|^--?\w")
+_SINGLE = regex(r"(?<=[\w,;:)] )([A-Z][a-z][\w-]+)")
+_LIKE_A_FLAG = regex(r"^[-\W\d]+$|^--?\w")
 _COMMON = word_lists("lore.distil", "words.txt")["common"]
 _GERMAN = word_lists("lore.distil", "words.txt")["german"]
 

@@ -4,31 +4,32 @@ import re
 
 from lore.distil.phrases import alternatives, pattern
 from lore.distil.sentences import sentences_of
+from lore.patterns import regex
 
 LONGEST_TEXT = 10_000
 """Characters: a longer turn is pasted."""
 LONG_TURN, LONGEST_PARAGRAPH = 1_500, 500
 """Characters: of a longer turn only the first and the last paragraph count, if they are short."""
 
-_TAG = re.compile(r"<(?P<name>[a-z][\w-]{0,60}+)[^<>\n]{0,500}+>", re.IGNORECASE)
-_FENCED = re.compile(r"^[ \t]*(`{3,}|~{3,}).*?(?:^[ \t]*\1|\Z)", re.DOTALL | re.MULTILINE)
-_FOR_OTHERS = re.compile(
+_TAG = regex(r"<(?P<name>[a-z][\w-]{0,60}+)[^<>\n]{0,500}+>", re.IGNORECASE)
+_FENCED = regex(r"^[ \t]*(`{3,}|~{3,}).*?(?:^[ \t]*\1|\Z)", re.DOTALL | re.MULTILINE)
+_FOR_OTHERS = regex(
     r"^[ \t*#>-]*(?:(?:now,?|please|from now on,?) )*"
     + alternatives("for others")
     + r"(?!\w)|^#+ ?(?:role|task|instructions|objective|context)\b",
     re.IGNORECASE | re.MULTILINE,
 )
 """A prompt or a template: its rules are for the model that answers it."""
-_BY_CLIENT = re.compile(
+_BY_CLIENT = regex(
     r"^\s*(?:\[(?:request interrupted|image)|caveat:|this session is being continued|/\w+(?!\S*/)"
     r"|base directory for this skill)",
     re.IGNORECASE,
 )
 """A turn that the user's program wrote."""
-_LABEL = re.compile(r"^[ \t]*[\"'*_\[]*[A-Z][^\s:`]*+(?: [^\s:`]++){0,3}+:(?:\s|$)")
+_LABEL = regex(r"^[ \t]*[\"'*_\[]*[A-Z][^\s:`]*+(?: [^\s:`]++){0,3}+:(?:\s|$)")
 _STATED = pattern("stated")
 """A label before a statement of the user."""
-_MACHINE = re.compile(
+_MACHINE = regex(
     r"\b(?:error|exception|warning|traceback|failed)\s*:|\bat \S+:\d+|[{};]\s*$|(?:\w=\S+\s*){3}|^\s*[\[{\"]"
     r"|^\s*[+-]{3} \S|\w\.\w{1,4}:\d+|</|^\s*<\w",
     re.IGNORECASE,

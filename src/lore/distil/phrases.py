@@ -8,10 +8,11 @@ of its forms, or none. A line end means "or", also inside parentheses. `{name}` 
 import re
 from functools import cache
 
+from lore.patterns import regex
 from lore.text import STOP_WORDS, words
 from lore.wordlists import sections
 
-_PLACEHOLDER = re.compile(r"\{([a-z][a-z ]*)\}")
+_PLACEHOLDER = regex(r"\{([a-z][a-z ]*)\}")
 _KINDS = {
     "within": r"(?<!\w){}(?!\w)",
     "beginning": r"^\W*{}(?!\w)",
@@ -34,7 +35,7 @@ def pattern(name: str) -> re.Pattern[str]:
         for kind in (*_KINDS, "pattern")
         if f"{name} {kind}" in _sections()
     ]
-    return re.compile("|".join(parts), re.IGNORECASE)
+    return regex("|".join(parts), re.IGNORECASE)
 
 
 def names_of(kind: str) -> list[str]:

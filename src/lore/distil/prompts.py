@@ -3,6 +3,7 @@
 import re
 
 from lore.distil.own import own_sentences
+from lore.patterns import regex
 from lore.ranking.evidence import identifiers
 from lore.text import terms
 
@@ -12,11 +13,9 @@ ONE_LINE = 300
 """Characters of a prompt of one line that is taken as it is."""
 FEWEST_WORDS = 2
 """Telling words that a prompt without an identifier needs."""
-_MACHINE = re.compile(
-    r"[/!][\w:-]+(?:\s|\Z)|<[a-z]{1,20}(?:[-_][a-z]{1,20}){1,4}\b|\[(?:request|image)\b", re.I
-)
+_MACHINE = regex(r"[/!][\w:-]+(?:\s|\Z)|<[a-z]{1,20}(?:[-_][a-z]{1,20}){1,4}\b|\[(?:request|image)\b", re.I)
 """A command of the client, a message in its tags, or a mark that it left."""
-_OUTPUT = re.compile(
+_OUTPUT = regex(
     r"^[ \t]*+(?:File \"|Traceback \(|\[?\d{4}-\d\d-\d\d|\[?\d\d:\d\d:\d\d|npm (?:ERR|error|warn)|error\[|-->"
     r"|\d{0,6}[ \t]{0,6}\||at [\w.$<>]{1,80}[ (]|[$>] |@@ "
     r"|\[?(?:INFO|WARN(?:ING)?|ERROR|DEBUG|FATAL|FAILED|PASSED)\b).*$",

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from lore.distil.base import Spoken
 from lore.distil.phrases import alternatives, content_words, pattern
+from lore.patterns import regex
 
 Measured = npt.NDArray[np.float64]
 
@@ -26,7 +27,7 @@ FEWEST_WORDS = 4
 """Who begins a subject says more than "go on"."""
 LONGEST_TEXT = 600
 
-_TURNING = re.compile(
+_TURNING = regex(
     r"^\W*(?:(?:ok(?:ay)?|great|good|cool|perfect|thanks?|thank you|alright|super|danke|gut|merci|vale)\W+)*"
     + alternatives("turning")
     + r"(?!\w)",

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from lore.distil.phrases import alternatives
+from lore.patterns import regex
 from lore.wordlists import word_lists
 
 LONGEST_TEXT = 40_000
@@ -16,34 +17,32 @@ MOST_ITEMS, LONGEST_LIST = 5, 240
 SHORT_LINE = 60
 """Characters: a line that was wrapped is longer."""
 
-_FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})")
-_HEADING = re.compile(r"^#{1,6}\s+(.*)$")
-_ITEM = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?(.*)$")
-_CODE = re.compile(r"`[^`\n]+`")
-_LINK = re.compile(r"!?\[([^\[\]\n]{0,200})\]\([^()\s]{0,500}\)")
-_MARKS = re.compile(r"(\*\*|__|~~)(?=\S)|(?<=\S)(\*\*|__|~~)|(?<![\w*])\*(?=[^\s*])|(?<=[^\s*])\*(?![\w*])")
-_TAG = re.compile(
+_FENCE = regex(r"^[ \t]*(`{3,}|~{3,})")
+_HEADING = regex(r"^#{1,6}\s+(.*)$")
+_ITEM = regex(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?(.*)$")
+_CODE = regex(r"`[^`\n]+`")
+_LINK = regex(r"!?\[([^\[\]\n]{0,200})\]\([^()\s]{0,500}\)")
+_MARKS = regex(r"(\*\*|__|~~)(?=\S)|(?<=\S)(\*\*|__|~~)|(?<![\w*])\*(?=[^\s*])|(?<=[^\s*])\*(?![\w*])")
+_TAG = regex(
     r"</?(?:a|b|i|p|br|hr|em|li|ul|ol|td|tr|th|div|img|sub|sup|kbd|pre|code|span|table|strong|details|summary)"
     r"(?:\s[^<>\n]{0,200})?/?>",
     re.IGNORECASE,
 )
-_WIDE_END = re.compile(r"(?<=[。！？])")
-_END = re.compile(r"(?<=[.!?…])[\"')\]»”’*]*\s+")
-_LAST_WORD = re.compile(r"(\S+)$")
+_WIDE_END = regex(r"(?<=[。！？])")
+_END = regex(r"(?<=[.!?…])[\"')\]»”’*]*\s+")
+_LAST_WORD = regex(r"(\S+)$")
 _ABBREVIATIONS = word_lists("lore.distil", "words.txt")["abbreviations"]
-_DAY = re.compile(r"^\(?\d{1,2}\.$")
-_MONTH = re.compile(
-    r"(?:jan|feb|mär|mar|apr|mai|may|jun|jul|aug|sep|okt|oct|nov|dez|dec)[a-zäé]*", re.IGNORECASE
-)
-_POLITE = re.compile(
+_DAY = regex(r"^\(?\d{1,2}\.$")
+_MONTH = regex(r"(?:jan|feb|mär|mar|apr|mai|may|jun|jul|aug|sep|okt|oct|nov|dez|dec)[a-zäé]*", re.IGNORECASE)
+_POLITE = regex(
     rf"^(?:{alternatives('polite')}"
     r"(?:\s*[!,.;:…–—-]+\s*|\s+(?=(?:let['’]?s|i|we|we['’]ll|so|there|the|it|that['’]?s|never|always"
     r"|please|don['’]?t|lass|wir)\s)))+",
     re.IGNORECASE,
 )
-_PASTED = re.compile(r"❯|^\s*\d+ \||^\s*[$>%] \S|^\s*at \S+ \(")
+_PASTED = regex(r"❯|^\s*\d+ \||^\s*[$>%] \S|^\s*at \S+ \(")
 """A line of a terminal, a listing or a stack trace."""
-_FRAGMENT = re.compile(r":[*_\s]*$|:;|^(?:_|[^\w`\"'“„«¿¡/~$.@*])")
+_FRAGMENT = regex(r":[*_\s]*$|:;|^(?:_|[^\w`\"'“„«¿¡/~$.@*])")
 """The header of a list, lists in one another, and lines that begin with a mark: no statements."""
 
 

@@ -10,6 +10,7 @@ from lore.distil.cues import IMPERATIVE, OPENING, OPPOSING, ORDERING, asks, orde
 from lore.distil.entities import entities_of
 from lore.distil.phrases import alternatives, pattern
 from lore.distil.sentences import sentences_of
+from lore.patterns import regex
 from lore.ranking.cluster import containment
 from lore.text import STOP_WORDS, preview, words
 
@@ -26,33 +27,33 @@ FEWEST_NOUNS = 2
 LONGEST_READ = 400
 """Characters of a turn in which a noun phrase is looked for."""
 
-_ASKING_TO = re.compile(rf"^(?:{alternatives('asking to')}(?:[,.:;!–—-]+\s*|\s+))+", re.IGNORECASE)
-_APPENDED = re.compile(
+_ASKING_TO = regex(rf"^(?:{alternatives('asking to')}(?:[,.:;!–—-]+\s*|\s+))+", re.IGNORECASE)
+_APPENDED = regex(
     r"[,;]\s+(?:and )?(?:please|bitte)\b.*$"
     r"|[,;]\s+(?:and )?(?:can|could|would|will|kannst|könntest|peux|puedes|puoi)[ -](?:you|du|tu)\b.*$",
     re.IGNORECASE,
 )
-_TRAILING = re.compile(r"(?:[\s,;:.!?…]|\b(?:please|thanks|thank you|pls|bitte|danke)\b)+$", re.IGNORECASE)
+_TRAILING = regex(r"(?:[\s,;:.!?…]|\b(?:please|thanks|thank you|pls|bitte|danke)\b)+$", re.IGNORECASE)
 _WONDERING, _COMPLAINING = pattern("wondering"), pattern("complaining")
-_ORDER = re.compile(
+_ORDER = regex(
     ORDERING.pattern
     + r"(?:\s+(?:sure|working|out|up|into|in|at|on|over|through|with|for|to|me|us|why|how|whether|if|that"
     + r"|and))*\s+",
     re.IGNORECASE,
 )
-_VERB_OR_PERSON = re.compile(
+_VERB_OR_PERSON = regex(
     rf"(?<![@/`.-])(?<!\w){alternatives('verb or person')}(?!\w)(?![-/.]\w)", re.IGNORECASE
 )
 """A finite verb, a person or a question word: a noun phrase ends before it."""
-_DETERMINER = re.compile(
+_DETERMINER = regex(
     r"^(?:(?:in|on|at|for|with|the|a|an|this|that|our|my|all|some|any|new|both)\s+)+", re.IGNORECASE
 )
-_FURTHER = re.compile(r"(?<=\w\w)[,;:]\s.*$", re.DOTALL)
+_FURTHER = regex(r"(?<=\w\w)[,;:]\s.*$", re.DOTALL)
 """A further order after the first."""
-_JOINED = re.compile(r"[,;:]\s|\s[–—(-]|\s(?:and|or|but|so|because|since|that|if|whether)\s", re.IGNORECASE)
+_JOINED = regex(r"[,;:]\s|\s[–—(-]|\s(?:and|or|but|so|because|since|that|if|whether)\s", re.IGNORECASE)
 """Where a further clause may begin."""
-_CLAUSE = re.compile(r"^(.{30,80}?)(?:[,;:]\s|\s[–—(-])")
-_NOUNS = re.compile(r"\b(?:the|our|my|an?) ((?:[\w-]+ ){1,3}[\w-]+)")
+_CLAUSE = regex(r"^(.{30,80}?)(?:[,;:]\s|\s[–—(-])")
+_NOUNS = regex(r"\b(?:the|our|my|an?) ((?:[\w-]+ ){1,3}[\w-]+)")
 _OUTCOMES = {"outcome": 0, "decision": 1, "correction": 2, "preference": 3, "fact": 4, "goal": 5}
 
 

@@ -68,9 +68,7 @@ def search(
     _check(query, reader)
     if not query.text.strip():
         return _look_up(query, context)
-    candidates = find(
-        Question(query.text, query.where, query.limit, policy, context.now), reader, embeddings
-    )
+    candidates = find(Question(query.text, query.where, query.limit, policy, context.now), reader, embeddings)
     question = candidates.question
     ranked = _by_formula(candidates) if policy.formula else by_evidence(candidates)
     certainty = 1.0 if policy.formula else candidates.confidence(ranked)

@@ -1,13 +1,13 @@
 """Cluster: which texts or vectors belong together, what to call them, and which repeat another."""
 
 import math
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
+from lore.patterns import regex
 from lore.text import STOP_WORDS
 from lore.vectors import Vector, Vectors
 from lore.wordlists import word_lists
@@ -21,7 +21,7 @@ MOST_ROUNDS = 10
 """Passes over a graph of links; two groups may swap a node for ever."""
 LENGTH_RATIO = 2.0
 
-_LETTERS = re.compile(r"[^\W\d_]{4,}")
+_LETTERS = regex(r"[^\W\d_]{4,}")
 _IGNORED = STOP_WORDS | word_lists("lore.ranking", "words.txt")["spanish stop words"]
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from lore.grams import normalized, unspaced
 from lore.names import stems
+from lore.patterns import regex
 from lore.text import STOP_WORDS, terms, words
 from lore.wordlists import word_lists
 
@@ -34,13 +35,13 @@ SAME_TOPIC = 0.5
 UNDECIDED = 0.3
 """Least confidence where absolute values say little: for a request for advice, to which any preference of the
 user may matter, where hits have no vectors yet, and for a question without a word worth looking up."""
-_ADVICE = re.compile(
+_ADVICE = regex(
     r"\b(?:recommend\w*|suggest\w*|advice|advise|ideas?|options?|tips?|ways? to|what are some|help me"
     r"|plan(?:ning)?|(?:should|where can|how can) i|for me|considering|looking (?:for|to)"
     r"|what['’]?s (?:a|the) (?:good|best))\b",
     re.IGNORECASE,
 )
-_NAME = re.compile(r"(?<![.!?] )(?<!\A)\b[A-Z][\w-]+")
+_NAME = regex(r"(?<![.!?] )(?<!\A)\b[A-Z][\w-]+")
 """A capitalised word inside a sentence."""
 _GERMAN = word_lists("lore.ranking", "words.txt")["german words"]
 """Words of German, where a capital tells a noun and not a name. None of them is an English word."""

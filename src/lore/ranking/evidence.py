@@ -8,17 +8,18 @@ from dataclasses import dataclass
 from lore.grams import count_words, normalized, unspaced
 from lore.model import TURN, Memory
 from lore.names import words_of
+from lore.patterns import regex
 from lore.ranking.when import Period, nearness, periods
 
-SPEAKER = re.compile(r"\A(?P<name>[^\W\d_][\w.'’ -]{0,40}): ")
+SPEAKER = regex(r"\A(?P<name>[^\W\d_][\w.'’ -]{0,40}): ")
 """Who says a line of a conversation among people."""
-CAPITALISED = re.compile(r"\b[^\W\d_a-z][\w'’-]*")
-ABOUT_TIME = re.compile(
+CAPITALISED = regex(r"\b[^\W\d_a-z][\w'’-]*")
+ABOUT_TIME = regex(
     r"\b(?:when|how (?:long|often|many (?:days|weeks|months|years|hours|times))"
     r"|(?:what|which) (?:day|date|month|year|time|week)|since|until)\b",
     re.IGNORECASE,
 )
-TELLS_TIME = re.compile(
+TELLS_TIME = regex(
     r"\b(?:(?:19|20)\d\d|\d{1,2}(?::\d\d|st|nd|rd|th|[./-]\d{1,2}[./-]\d{2,4})"
     r"|yesterday|today|tomorrow|tonight|ago|last|next|week(?:end)?s?|months?|years?|days?|mornings?|evenings?"
     r"|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|march|april|june|july|august|september"
@@ -26,9 +27,9 @@ TELLS_TIME = re.compile(
     re.IGNORECASE,
 )
 """A text that tells a time; a number alone does not."""
-SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？]*")
-WORD = re.compile(r"\w")
-ADDRESSES = re.compile(r"\b(?:i|me|my|we|our|you|your|let['’]s)\b", re.IGNORECASE)
+SENTENCE = regex(r"[^.!?。！？\n]+[.!?。！？]*")
+WORD = regex(r"\w")
+ADDRESSES = regex(r"\b(?:i|me|my|we|our|you|your|let['’]s)\b", re.IGNORECASE)
 """Somebody speaks to somebody; a bare subject, as one types it into a search box, does not."""
 ASKS = ("?", "？", "؟")
 MEAN = 0.25
@@ -36,8 +37,8 @@ DEVIATIONS = 8.0
 """Width of the scale of `z_scaled` in standard deviations; the mean stands at a quarter of it."""
 HALF_LENGTH, MOST_LENGTH = 20, 40
 """Words at which the signal `length` is one half, and words beyond which it no longer grows."""
-_FIRST_PERSON = re.compile(r"\b(?:i|i['’]m|me|my|mine|we|us|our)\b", re.IGNORECASE)
-_OF_USER = re.compile(
+_FIRST_PERSON = regex(r"\b(?:i|i['’]m|me|my|mine|we|us|our)\b", re.IGNORECASE)
+_OF_USER = regex(
     r"\b(?:user|owner|customer|developer|asked for|wants?|wanted|prefer\w*|insist\w*|object\w*|decid\w*"
     r"|rules?)\b",
     re.IGNORECASE,
@@ -169,10 +170,10 @@ NEARLY = 0.5
 """The strength of a name that is spelt a little differently."""
 SHORTEST_NEAR = 5
 """Letters of a name that may be spelt differently; a shorter one becomes another name."""
-_POSSESSIVE = re.compile(r"['’]s?\Z")
+_POSSESSIVE = regex(r"['’]s?\Z")
 _SPELLINGS = (("ie", "y"), ("ey", "y"), ("ph", "f"), ("ck", "k"), ("c", "k"), ("th", "t"))
 """Letters -> letters that sound the same."""
-_DOUBLE = re.compile(r"(.)\1+")
+_DOUBLE = regex(r"(.)\1+")
 
 
 def names_speaker(names: Iterable[str], speaker: str) -> float:
@@ -252,10 +253,10 @@ SHORTEST, LONGEST = 3, 200
 MOST = 8
 """Identifiers of one question that are looked up."""
 _EDGES = "\"'`´‘’“”()[]{}<>,;:!?.…*"
-_QUANTITY = re.compile(r"[$€£#]?\d[\d.,:/-]*(?:[a-z]{1,2}|%)?", re.IGNORECASE)
+_QUANTITY = regex(r"[$€£#]?\d[\d.,:/-]*(?:[a-z]{1,2}|%)?", re.IGNORECASE)
 """A number, a date or an amount: 2023, 17.01.2024, 5pm, 20th. It is no identifier."""
-_INNER_CAPITAL = re.compile(r"[a-z0-9][A-Z]")
-_DOTTED = re.compile(r"[^\W_]{2}[.:]{1,2}[^\W_]{2}")
+_INNER_CAPITAL = regex(r"[a-z0-9][A-Z]")
+_DOTTED = regex(r"[^\W_]{2}[.:]{1,2}[^\W_]{2}")
 
 
 def identifiers(text: str) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from textwrap import dedent
 from typing import NamedTuple
 
 from lore.names import forms, stems
+from lore.patterns import regex
 from lore.text import TERMS_LIMIT, terms
 
 CUT = "…"
@@ -23,9 +24,9 @@ EXACT_WEIGHT = 0.5
 LONG_UNIT_SHARE = 3
 """A sentence longer than the width is cut into pieces of the width divided by this."""
 
-_UNIT_ENDS = re.compile(r"\n|(?<=[.!?…]) |(?<=[。！？])")
+_UNIT_ENDS = regex(r"\n|(?<=[.!?…]) |(?<=[。！？])")
 _PUNCTUATION = "\"'`“”‘’«»()[]{}<>,;:.!?…*"
-_IDENTIFIER = re.compile(r"\w[_./:\\@#]+\w|[a-z0-9][A-Z]|[^\W\d_]-?\d|\d-?[^\W\d_]")
+_IDENTIFIER = regex(r"\w[_./:\\@#]+\w|[a-z0-9][A-Z]|[^\W\d_]-?\d|\d-?[^\W\d_]")
 """A sign within the word, an inner capital, or letters beside digits; a plain number is a word."""
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from lore.names import VERBS, stems
+from lore.patterns import regex
 from lore.ranking.claims.grammar import ADDING
 from lore.ranking.compare import Relation, compare
 from lore.ranking.statement import CHANGING, Statement, content_words, statement, stem_of, wording
@@ -16,7 +17,7 @@ LEAST_WORDS = 3
 """Words that two texts must have in common at their beginning, besides half of the shorter one."""
 COMPARABLE = 4
 """Texts are compared if they share at least one in this many content words of the shorter one."""
-OF_THE_PAST = re.compile(
+OF_THE_PAST = regex(
     r"\b(?:first|original(?:ly)?|initial(?:ly)?|former(?:ly)?|previous(?:ly)?|earli(?:er|est)|old"
     r"|(?<!be )(?<!is )(?<!are )used to|at the beginning|before(?=\W*$))\b",
     re.IGNORECASE,
@@ -27,7 +28,7 @@ STEM_LETTERS = 5
 """Letters of a stem that are compared, so that `deployment` is about `deploy`."""
 CACHED = 2_048
 _DAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
-_CHANGE = re.compile(
+_CHANGE = regex(
     r"\b(?:instead of|rather than|no longer|any ?more|any longer|as of|from now on"
     r"|from (?:this|next|\w+day)\b[\w ]{0,12} on"
     r"|effective|now|nowadays|these days|currently"
@@ -37,11 +38,11 @@ _CHANGE = re.compile(
     r"|turned .{1,40}\b(?:on|off)|not \w+\)?\.?$)",
     re.IGNORECASE,
 )
-_ASKS_QUANTITY = re.compile(
+_ASKS_QUANTITY = regex(
     r"^\W*(?:how (?:long|many|much|often|large|big|old|fast|far|high)|when|(?:at )?what time)\b",
     re.IGNORECASE,
 )
-_QUANTITY = re.compile(
+_QUANTITY = regex(
     r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|hundred"
     rf"|once|twice|hourly|daily|weekly|monthly|yearly|half|quarter|noon|midnight|{_DAY}s?)\b",
     re.IGNORECASE,

@@ -1,18 +1,18 @@
 """Relate: how much two memories have to do with each other, from four signals; and when they are the same."""
 
 import math
-import re
 from collections.abc import Mapping, Set
 
+from lore.patterns import regex
 from lore.text import STOP_WORDS, names_in, words
 from lore.wordlists import word_lists
 
 MEANING_OF_TWINS, WORDS_OF_TWINS = 0.6, 0.4
 SIGNALS = ("cosine", "bm25", "entity", "temporal")
-NUMBER = re.compile(r"\d+(?:[.:,]\d+)*")
+NUMBER = regex(r"\d+(?:[.:,]\d+)*")
 NOT = word_lists("lore.ranking", "words.txt")["negations in all languages"]
-CAPITALISED = re.compile(r"\b[A-Z][^\W_]+")
-SHORT_NOT = re.compile(r"n['’]t\b|[不没沒无無未别勿]|ない|ません|않|아니|없|못|ไม่|नहीं")
+CAPITALISED = regex(r"\b[A-Z][^\W_]+")
+SHORT_NOT = regex(r"n['’]t\b|[不没沒无無未别勿]|ない|ません|않|아니|없|못|ไม่|नहीं")
 """A negation that is no word of its own."""
 
 

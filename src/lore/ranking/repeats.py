@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from lore.patterns import regex
 from lore.ranking.relate import NOT, NUMBER, SHORT_NOT
 from lore.text import STOP_WORDS, names_in, terms, tokens
 from lore.wordlists import word_lists
@@ -24,19 +25,19 @@ CACHED = 256
 SAME_QUESTION = 0.75
 """Share of words that two questions must have in common, of all words of both, to be the same."""
 
-_SENTENCE = re.compile(r"(?<![.!?:;])[.!?:;]++(?:\s+|$)|[。！？：；]++\s*|\n+")
-_QUESTION = re.compile(
+_SENTENCE = regex(r"(?<![.!?:;])[.!?:;]++(?:\s+|$)|[。！？：；]++\s*|\n+")
+_QUESTION = regex(
     r"(?:what|when|where|which|who|whom|whose|why|how|is|are|am|was|were|do|does|did|can|could|will|would"
     r"|should|has|have|had|may|shall|tell me|remind me|find|search|look|recall|check|please|do you)\b"
     r"|.*[?？]\s*$",
     re.IGNORECASE | re.DOTALL,
 )
-_CHANGE = re.compile(
+_CHANGE = regex(
     r"\b(?:now|longer|anymore|instead|was|were|used to|formerly|previously|correction|actually|changed?"
     r"|switch(?:ed)?|moved?|replaced?)\b",
     re.IGNORECASE,
 )
-_CLAUSE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])\s*|\n+")
+_CLAUSE_END = regex(r"(?<=[.!?])\s+|(?<=[。！？])\s*|\n+")
 REQUEST = word_lists("lore.ranking", "words.txt")["request words"]
 """Words of a request that say nothing about its subject."""
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
+from lore.patterns import regex
 from lore.text import STOP_WORDS
 from lore.wordlists import word_lists
 
@@ -15,15 +16,15 @@ LONGEST = 400
 
 CACHED = 2_048
 """Texts that are read once: a search compares each of its hits with the others."""
-_TOKEN = re.compile(r"[$€£]?[^\W_](?:[\w.,:/'’+#@-]*[\w+#%])?%?|[,;]")
-_OPENING = re.compile(
+_TOKEN = regex(r"[$€£]?[^\W_](?:[\w.,:/'’+#@-]*[\w+#%])?%?|[,;]")
+_OPENING = regex(
     r"^(?:(?:small |quick )?(?:corrections?|update|edit|fix|erratum|change of plans?|news|heads[- ]up)"
     r"\b[^:,.]{0,40}[:,.]|no[,:;.]"
     r"|(?:actually|scratch that|my mistake|wait|(?:it )?turns out(?: that)?)\b[,:.;]?"
     r"|(?:sorry|oops|no|i misspoke|i was wrong)\b[^:]{0,40}[:,])\s*",
     re.IGNORECASE,
 )
-_NOW = re.compile(
+_NOW = regex(
     r"\b(?:any ?more|any longer|from now on|now|nowadays|these days|at present|currently"
     r"|as of (?:now|today|this week|the \w+|\w+)"
     r"|since (?:today|yesterday|this week|last \w+|the(?: \w+){2,3}(?=\.?$)|the \w+)"
@@ -43,16 +44,16 @@ _GONE = (
     r"|(?:dropp|remov|renam|retir|replac|abandon|discontinu|deprecat|decommission)ed"
 )
 _OVER = (
-    re.compile(rf"\b(?:{_ENDED}) {_SPAN}"),
-    re.compile(rf",? not {_SPAN}"),
-    re.compile(r"\breplace[sd]? (?!by\b|with\b)([^,;]{1,60}?)(?= (?:with|by|as)\b|[,;]|$)"),
-    re.compile(rf"\b(?:takes?|took) over .* from {_SPAN}"),
-    re.compile(rf"(?:^|[,;] ?)([^,;]{{1,60}}?) (?:is|are|was|were|has been|have been) (?:{_GONE})\b"),
+    regex(rf"\b(?:{_ENDED}) {_SPAN}"),
+    regex(rf",? not {_SPAN}"),
+    regex(r"\breplace[sd]? (?!by\b|with\b)([^,;]{1,60}?)(?= (?:with|by|as)\b|[,;]|$)"),
+    regex(rf"\b(?:takes?|took) over .* from {_SPAN}"),
+    regex(rf"(?:^|[,;] ?)([^,;]{{1,60}}?) (?:is|are|was|were|has been|have been) (?:{_GONE})\b"),
 )
-_FROM = re.compile(rf"\bfrom {_SPAN} to\b")
-_EVENT = re.compile(r"(?<!\bthe)(?<!\bThe)(?<!\ba)(?<!\bnot) [a-z]{3,}ed\b|^[A-Z][a-z]{2,}ed\b")
-_PASSIVE = re.compile(r"\b(?:is|are|am|be|been|gets?)(?: [a-z]+)? [a-z]+ed\b")
-_PERIOD = re.compile(
+_FROM = regex(rf"\bfrom {_SPAN} to\b")
+_EVENT = regex(r"(?<!\bthe)(?<!\bThe)(?<!\ba)(?<!\bnot) [a-z]{3,}ed\b|^[A-Z][a-z]{2,}ed\b")
+_PASSIVE = regex(r"\b(?:is|are|am|be|been|gets?)(?: [a-z]+)? [a-z]+ed\b")
+_PERIOD = regex(
     r"\b(?:yesterday|today|tomorrow|(?:last|this|next) (?:night|week|month|quarter|year|sprint))\b",
     re.IGNORECASE,
 )
@@ -60,24 +61,24 @@ _LISTS = word_lists("lore.ranking", "words.txt")
 _NUMBERS = _LISTS["number words"]
 _UNIT = "second|minute|hour|day|week|month|year"
 _REWORDED = (
-    (re.compile(r"\bswap(?:s|ped)? ([^,;]{1,60}?) for\b"), r"replaced \1 with"),
-    (re.compile(r"\b(?:went|goes|gone|go) (?:up|down)\b"), "changed"),
-    (re.compile(r"\b(?:[Tt]urn(?:s|ed|ing)?|(?<=is |en )switched) on\b"), "enabled"),
-    (re.compile(r"\b(?:[Tt]urn|[Ss]witch)(?:s|es|ed|ing)? off\b"), "disabled"),
+    (regex(r"\bswap(?:s|ped)? ([^,;]{1,60}?) for\b"), r"replaced \1 with"),
+    (regex(r"\b(?:went|goes|gone|go) (?:up|down)\b"), "changed"),
+    (regex(r"\b(?:[Tt]urn(?:s|ed|ing)?|(?<=is |en )switched) on\b"), "enabled"),
+    (regex(r"\b(?:[Tt]urn|[Ss]witch)(?:s|es|ed|ing)? off\b"), "disabled"),
     (
-        re.compile(r"(?<!the )(?<!The )(?<!our )(?<!Our )\b(?:every |each )?(hour|week|month|year)ly\b"),
+        regex(r"(?<!the )(?<!The )(?<!our )(?<!Our )\b(?:every |each )?(hour|week|month|year)ly\b"),
         r"every 1 \1",
     ),
-    (re.compile(r"(?<!the )(?<!The )(?<!our )(?<!Our )\bdaily\b"), "every 1 day"),
-    (re.compile(r"\bquarterly\b"), "every 3 month"),
-    (re.compile(r"\bevery night\b"), "every 1 day"),
-    (re.compile(rf"\b(for|after|within|in|every|each|takes?|lasts?) (?:an? )?({_UNIT})\b"), r"\1 1 \2"),
-    (re.compile(r"\b(?:is|are) (?:up|down) to\b"), "changed to"),
-    (re.compile(r"\bonly (?=\d)"), ""),
-    (re.compile(r"(?<=\d) years old\b"), ""),
-    (re.compile(r"\b(is|are|was|were)n't\b"), r"\1 not"),
-    (re.compile(r"\bnoon\b"), "12 pm"),
-    (re.compile(r"\bmidnight\b"), "12 am"),
+    (regex(r"(?<!the )(?<!The )(?<!our )(?<!Our )\bdaily\b"), "every 1 day"),
+    (regex(r"\bquarterly\b"), "every 3 month"),
+    (regex(r"\bevery night\b"), "every 1 day"),
+    (regex(rf"\b(for|after|within|in|every|each|takes?|lasts?) (?:an? )?({_UNIT})\b"), r"\1 1 \2"),
+    (regex(r"\b(?:is|are) (?:up|down) to\b"), "changed to"),
+    (regex(r"\bonly (?=\d)"), ""),
+    (regex(r"(?<=\d) years old\b"), ""),
+    (regex(r"\b(is|are|was|were)n't\b"), r"\1 not"),
+    (regex(r"\bnoon\b"), "12 pm"),
+    (regex(r"\bmidnight\b"), "12 am"),
 )
 _WAYS = frozenset({"up", "down", "back", "over"})
 _NOT = _LISTS["negations"]

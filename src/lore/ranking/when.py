@@ -9,6 +9,8 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import NamedTuple
 
+from lore.patterns import regex
+
 DAYS = {"day": 1, "week": 7, "month": 30, "year": 365}
 NUMBERS = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "a couple of": 2, "a few": 3}
 NUMBERS |= {"a": 1, "an": 1, "several": 4}
@@ -37,15 +39,15 @@ _DAY = r"(?P<day>3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)?"
 _YEAR = r"(?P<year>(?:19|20)\d\d)"
 _COUNT = rf"(?P<count>\d{{1,3}}|{'|'.join(sorted(NUMBERS, key=len, reverse=True))})"
 _UNIT = r"(?P<unit>day|week|month|year)"
-_TELLING = re.compile(
+_TELLING = regex(
     rf"\b(?:19|20)\d\d(?!\d)|\d[./月]\d|\b(?:{'|'.join(sorted(MONTHS, key=len, reverse=True))})\b"
     rf"|\b(?:{'|'.join(sorted(filter(str.isascii, BACK)))}|ago|weekend|last (?:week|month|year))\b"
     r"|昨|今|前天|어제|오늘",
     re.IGNORECASE,
 )
 """A place where a text may name a date."""
-_MAY = re.compile(r"(?:\d\d?|this) may")
-_BESIDE = re.compile(
+_MAY = regex(r"(?:\d\d?|this) may")
+_BESIDE = regex(
     rf"\b(?:(?P<weekend>weekend) (?P<where>of|after|following|before)|(?P<week>week) of"
     rf"|(?:{_COUNT} )?{_UNIT}s? (?P<side>after|following|before|preceding))(?: the)? \Z"
 )
@@ -253,7 +255,7 @@ _SPACED: tuple[tuple[str, _Read], ...] = (
     (rf"(?:last|on|this|past) (?P<weekday>{'|'.join(WEEKDAYS)})", _weekday),
 )
 FORMS: tuple[tuple[re.Pattern[str], _Read], ...] = (
-    *((re.compile(pattern), read) for pattern, read in _UNSPACED),
-    *((re.compile(rf"\b(?:{pattern})(?!\w)"), read) for pattern, read in _SPACED),
+    *((regex(pattern), read) for pattern, read in _UNSPACED),
+    *((regex(rf"\b(?:{pattern})(?!\w)"), read) for pattern, read in _SPACED),
 )
 """From the most exact to the least; what one has read is not read again."""

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from lore.patterns import regex
 from lore.redact.tokens import Span, mixed
 from lore.wordlists import word_lists
 
@@ -18,16 +19,16 @@ WORD = (
     r"(?:[_-]?(?:prod|production|dev|test|staging|live|local|b64|base64|plain|value|string|[0-9]{1,2}))?"
     r"(?=[\s\"'`\])=:>\\,]|[({][ \t]?[\"']|\}[ \t]{0,4}[:=?/|])"
 )
-NAME = re.compile(WORD)
+NAME = regex(WORD)
 CLOSED = r"\\{0,2}[\"'`]?[\])}]?[ \t]{0,8}"
 """The end of a quoted name or an index."""
 OPENED = r"[ \t]{0,8}(?:[nbrul@]{1,2}(?=[\"'])|\[\[)?"
 """Before a value: a mark of its kind, as in N'…', b"…", @"…" and [[…]]."""
 ANNOTATION = r"(?:&?[a-z][\w.|\[\]<>]{0,30}[ \t]{0,4}=(?!=)[ \t]{0,4}(?=[\"']))?"
 EQUALS = r"(?:as[ \t]{1,4}\w{3,20}[ \t]{0,4}|\?\?|\|\||//|\?)?=(?![=~])"
-ASSIGNED = re.compile(rf"{CLOSED}(?::=|=>|{EQUALS}|:(?!:)){OPENED}{ANNOTATION}")
-LISTED = re.compile(r"[\"'],[ \t]{0,4}(?=[\"'])")
-BESIDE = re.compile(
+ASSIGNED = regex(rf"{CLOSED}(?::=|=>|{EQUALS}|:(?!:)){OPENED}{ANNOTATION}")
+LISTED = regex(r"[\"'],[ \t]{0,4}(?=[\"'])")
+BESIDE = regex(
     r"\{(?=[\"'])|[\"']?[ \t]{1,4}(?=\")|(?P<call>\([ \t]?)(?=[\"'])"
     r"|(?P<cell>[ \t`*]{0,40}\|[ \t`]{1,4})(?=[^\s|]{10})"
     r"|(?P<far>[\"']?,[ \t]{0,4}(?=[\"'])|[ \t]{1,8}(?:[07][ \t]{1,4})?(?=[^\s\"'`;,&|<>(){}\[\]\\]{10}))"
@@ -39,11 +40,11 @@ far: the same where other things often stand, too: in a list, behind a space.
 SETTERS = ("", "set", "with")
 PASSED = ("pass", "passe", "passvalue", "passstring", "pass_value", "pass_string")
 """Names of calls that pass something on."""
-ENTRY = re.compile(r"[\"']?,?\s{1,40}[\"']?value[\"']?[ \t]{0,4}[:=][ \t]{0,4}")
-IS = re.compile(r"[ \t](?:is|was|ist|war|lautet|est|es|=)[ \t:]{1,3}")
-QUOTED_NEXT = re.compile(r"[ \t]{1,4}(?=['`])")
-SPACE = re.compile(r"[ \t]{1,8}")
-ELEMENT = re.compile(r">(?=[^<>\n]{1,300}</)")
+ENTRY = regex(r"[\"']?,?\s{1,40}[\"']?value[\"']?[ \t]{0,4}[:=][ \t]{0,4}")
+IS = regex(r"[ \t](?:is|was|ist|war|lautet|est|es|=)[ \t:]{1,3}")
+QUOTED_NEXT = regex(r"[ \t]{1,4}(?=['`])")
+SPACE = regex(r"[ \t]{1,8}")
+ELEMENT = regex(r">(?=[^<>\n]{1,300}</)")
 HEAD = 128
 """Characters of a value that tell whether it is a secret."""
 
@@ -58,7 +59,7 @@ class Literal:
 
 
 def _literal(character: str, quoted: bool = True) -> Literal:
-    return Literal(re.compile(f"{character}{{1,{HEAD}}}+"), re.compile(f"{character}*+"), quoted)
+    return Literal(regex(f"{character}{{1,{HEAD}}}+"), regex(f"{character}*+"), quoted)
 
 
 QUOTED = {
@@ -88,19 +89,17 @@ FILLERS = tuple(
     $( %( #{ todo not-a my- my_ the- some- fake""".split()
 )
 """Parts of placeholders."""
-REFERENCE = re.compile(
+REFERENCE = regex(
     r"[$<{(\[`…]|\\?\$|%(?:[sdv]\b|\(|[a-z_]+%)|\*(?:\*|[a-z_]+\Z)|:[a-z_]|!(?:ref|sub|vault|secret|getatt)\b"
     r"|@(?:value|\{)|(?:vault|env|file|ssm|sops|op|arn|secret|keychain|base64|data):|enc\[",
     re.IGNORECASE,
 )
-EXPRESSION = re.compile(r"[A-Za-z_]\w{0,128}+(?:!?+(?:\.|->|::|\?\.)[A-Za-z_]\w{0,128}+)++!?+;?")
-NUMBERED = re.compile(r"[A-Za-z_]+[0-9]{0,2}")
-CAMEL = re.compile(
-    r"[A-Z]?[a-z]{2,18}+(?:[A-Z][a-z]{2,18}+|Id|Db|Ok|Is|In|On|To|By|Or|No|My|Up){0,6}[0-9]{0,4}"
-)
+EXPRESSION = regex(r"[A-Za-z_]\w{0,128}+(?:!?+(?:\.|->|::|\?\.)[A-Za-z_]\w{0,128}+)++!?+;?")
+NUMBERED = regex(r"[A-Za-z_]+[0-9]{0,2}")
+CAMEL = regex(r"[A-Z]?[a-z]{2,18}+(?:[A-Z][a-z]{2,18}+|Id|Db|Ok|Is|In|On|To|By|Or|No|My|Up){0,6}[0-9]{0,4}")
 """camelCase, as variables have it."""
-PART = re.compile(r"[a-z]{1,18}[0-9]{0,3}|[A-Z]{1,18}[0-9]{0,3}|v?[0-9]{1,4}")
-SEPARATORS = re.compile(r"[-_./:]")
+PART = regex(r"[a-z]{1,18}[0-9]{0,3}|[A-Z]{1,18}[0-9]{0,3}|v?[0-9]{1,4}")
+SEPARATORS = regex(r"[-_./:]")
 
 
 @dataclass(frozen=True, slots=True)

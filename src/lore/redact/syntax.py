@@ -3,55 +3,52 @@
 import re
 from collections.abc import Iterator
 
+from lore.patterns import regex
 from lore.redact.names import is_reference, is_slug
 from lore.redact.tokens import Span, mixed
 
-BEGIN = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
-BODY = re.compile(r"(?:[A-Za-z0-9+/=:,-]{1,200}+|\\[nr]|[\s\"'+])*+")
+BEGIN = regex(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
+BODY = regex(r"(?:[A-Za-z0-9+/=:,-]{1,200}+|\\[nr]|[\s\"'+])*+")
 """What follows the head of a key that has no end."""
 LONG = 24
 """Characters of a token that may be letters alone."""
 LONGEST_KEY = 20_000
 SHORTEST_BODY = 40
-ADDRESS = re.compile(r"://[^\s/:@?#\"'<>]{0,100}+:(?P<value>[^\s/@\"'<>]{1,300}+)@")
-AUTHORIZATION = re.compile(
+ADDRESS = regex(r"://[^\s/:@?#\"'<>]{0,100}+:(?P<value>[^\s/@\"'<>]{1,300}+)@")
+AUTHORIZATION = regex(
     r"authorization\\{0,2}[\"']?[\])]?[ \t]{0,4}[:=,][ \t]{0,4}\\{0,2}[\"'`]?(?:[a-z][a-z0-9-]{2,20} )?"
     r"(?P<value>[\w.~+/=:-]{8,}+)"
 )
-SCHEME = re.compile(r"(?:bearer|basic)[ \t]{1,4}(?P<value>[\w.~+/=-]{12,}+)")
-COOKIE = re.compile(
+SCHEME = regex(r"(?:bearer|basic)[ \t]{1,4}(?P<value>[\w.~+/=-]{12,}+)")
+COOKIE = regex(
     r"cookie\\{0,2}[\"']?[ \t]{0,4}[:=][ \t]{0,4}\\{0,2}[\"']?(?P<value>[^\s=;\"']{1,100}=[^\n\"']{8,4000}+)"
 )
-COOKIE_VALUE = re.compile(r"(?:^|;[ \t]{0,4})[^\s=;\"']{1,100}=(?P<value>[^\s;\"'\\]{12,}+)")
-CURL = re.compile(
-    r"[ \t](?:-u|--user|--proxy-user)[ =]{0,2}[\"']?[^\s:\"']{1,100}:(?P<value>[^\s\"'\\]{2,200}+)"
-)
-CURL_COOKIE = re.compile(r"[ \t](?:-b|--cookie)[ =]{0,2}[\"']?[^\s=;\"'@]{1,100}=(?P<value>[^\s;\"'\\]{8,}+)")
-DASH_P = re.compile(r"[ \t]-p[ ]?[\"']?(?P<value>[^\s\"'\\-][^\s\"'\\]{2,200}+)")
-ATTACHED_P = re.compile(r"[ \t]-p[\"']?(?P<value>[^\s\"'\\-][^\s\"'\\]{2,200}+)")
-DASH_A = re.compile(r"[ \t]-a[ ]?[\"']?(?P<value>[^\s\"'\\-][^\s\"'\\]{2,200}+)")
-IDENTIFIED = re.compile(
+COOKIE_VALUE = regex(r"(?:^|;[ \t]{0,4})[^\s=;\"']{1,100}=(?P<value>[^\s;\"'\\]{12,}+)")
+CURL = regex(r"[ \t](?:-u|--user|--proxy-user)[ =]{0,2}[\"']?[^\s:\"']{1,100}:(?P<value>[^\s\"'\\]{2,200}+)")
+CURL_COOKIE = regex(r"[ \t](?:-b|--cookie)[ =]{0,2}[\"']?[^\s=;\"'@]{1,100}=(?P<value>[^\s;\"'\\]{8,}+)")
+DASH_P = regex(r"[ \t]-p[ ]?[\"']?(?P<value>[^\s\"'\\-][^\s\"'\\]{2,200}+)")
+ATTACHED_P = regex(r"[ \t]-p[\"']?(?P<value>[^\s\"'\\-][^\s\"'\\]{2,200}+)")
+DASH_A = regex(r"[ \t]-a[ ]?[\"']?(?P<value>[^\s\"'\\-][^\s\"'\\]{2,200}+)")
+IDENTIFIED = regex(
     r"identified(?: with [\w\"']{1,40})? by[ \t]{1,4}(?P<quote>['\"])(?P<value>[^'\"\n\\]{3,200}+)"
 )
-IDENTIFIED_BARE = re.compile(
+IDENTIFIED_BARE = regex(
     r"user[ \t]{1,4}[\w\"'@%.-]{1,100}[ \t]{1,4}identified by[ \t]{1,4}(?P<value>[^\s;'\"]{5,200}+)"
 )
-PAIR = re.compile(
+PAIR = regex(
     r"auth[ \t]?=?[ \t]?\([ \t]?[\"'][^\"'\n]{1,60}[\"'],[ \t]{0,4}(?:some\()?"
     r"[\"'](?P<value>(?=[^\"'\n]{0,60}[0-9])[^\"'\n]{6,200}+)"
 )
 """User and password of a request: `auth=("ada", "…")`, `basic_auth("ada", "…")`."""
-SECURE_STRING = re.compile(
-    r"to-securestring[ \t]{1,4}(?:-string[ \t]{1,4})?[\"'](?P<value>[^\"'$\n]{3,200}+)"
-)
-CHPASSWD = re.compile(
+SECURE_STRING = regex(r"to-securestring[ \t]{1,4}(?:-string[ \t]{1,4})?[\"'](?P<value>[^\"'$\n]{3,200}+)")
+CHPASSWD = regex(
     r"echo[ \t]{1,4}[\"']?[^\s:\"']{1,60}:(?P<value>[^\s:\"']{3,200}+)"
     r"[\"']?[ \t]{0,4}\|[ \t]{0,4}(?:sudo )?chpasswd"
 )
-NPM = re.compile(r"_auth[ \t]{0,2}=[ \t]{0,2}[\"']?(?P<value>[A-Za-z0-9+/=]{12,}+)")
-CAPITAL_P = re.compile(r"[ \t]-P[ ]?[\"']?(?P<value>[^\s\"'\\-][^\s\"'\\]{2,200}+)")
-DASH_W = re.compile(r"[ \t]-w[ ]?[\"']?(?P<value>[^\s\"'\\-][^\s\"'\\]{2,200}+)")
-BODY_OPTION = re.compile(r"[ \t](?:-b|--body)[ =][\"']?(?P<value>[^\s\"'\\-][^\s\"'\\]{2,200}+)")
+NPM = regex(r"_auth[ \t]{0,2}=[ \t]{0,2}[\"']?(?P<value>[A-Za-z0-9+/=]{12,}+)")
+CAPITAL_P = regex(r"[ \t]-P[ ]?[\"']?(?P<value>[^\s\"'\\-][^\s\"'\\]{2,200}+)")
+DASH_W = regex(r"[ \t]-w[ ]?[\"']?(?P<value>[^\s\"'\\-][^\s\"'\\]{2,200}+)")
+BODY_OPTION = regex(r"[ \t](?:-b|--body)[ =][\"']?(?P<value>[^\s\"'\\-][^\s\"'\\]{2,200}+)")
 COMMANDS: tuple[tuple[str, tuple[re.Pattern[str], ...]], ...] = (
     ("curl", (CURL, CURL_COOKIE)),
     ("mysql", (ATTACHED_P,)),

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
 
+from lore.patterns import regex
+
 Span = tuple[int, int, str]
 """Start and end of a secret in the text, and its kind."""
 
@@ -42,7 +44,7 @@ class Token:
 
 def _token(kind: str, hints: str, pattern: str, back: tuple[int, ...] = (0,), **traits: bool) -> Token:
     """traits: `mixed` and `apart` of a token."""
-    return Token(kind, tuple(hints.split()), re.compile(pattern), back, **traits)
+    return Token(kind, tuple(hints.split()), regex(pattern), back, **traits)
 
 
 END = r"(?![A-Za-z0-9])"
@@ -176,8 +178,8 @@ TOKENS = (
         "aws session token", "IQoJb3JpZ2lu FwoGZXIvYXdz", r"(?:IQoJb3JpZ2lu|FwoGZXIvYXdz)[A-Za-z0-9+/=]{40,}+"
     ),
 )
-DISCORD = re.compile(r"[MNO](?:(?<![\w.-][MNO])|(?<=\\[nrt][MNO]))[\w-]{22,27}+\.[\w-]{6}\.[\w-]{27,40}+")
-AWS_SECRET = re.compile(r"(?:(?<![\w/+=.-])|(?<=\\[nrt]))[A-Za-z0-9/+]{40}(?![\w/+=-])")
+DISCORD = regex(r"[MNO](?:(?<![\w.-][MNO])|(?<=\\[nrt][MNO]))[\w-]{22,27}+\.[\w-]{6}\.[\w-]{27,40}+")
+AWS_SECRET = regex(r"(?:(?<![\w/+=.-])|(?<=\\[nrt]))[A-Za-z0-9/+]{40}(?![\w/+=-])")
 
 
 def _is_start(hint: str) -> bool:
@@ -195,7 +197,7 @@ for _hint, _named in HINTED:
     if (_hint, _named) not in INSIDE:
         BY_START.setdefault(_hint[:3], []).append((_hint, _named))
 _STARTS = re.compile(r"(?<![A-Za-z0-9])(?=([A-Za-z0-9]\S\S))").findall
-_ESCAPED = re.compile(r"\\[nrt]|%[0-9A-F]{2}")
+_ESCAPED = regex(r"\\[nrt]|%[0-9A-F]{2}")
 _RUN = re.compile(r"[A-Za-z0-9_-]{16}").search
 _RUNS = re.compile(r"[A-Za-z0-9_-]{16,}+").findall
 LONG_RUN = 40
@@ -204,7 +206,7 @@ _TELLING = re.compile(r"[0-9]|[a-z][A-Z]|[A-Z][a-z]|[A-Z]{16}").search
 """A run of every token has a digit, or letters of both cases side by side, or many capitals."""
 ESCAPES = frozenset({"\\n", "\\t", "\\r"})
 _WORDS = re.compile(r"[a-z]{3,}+").findall
-_CHANGES = re.compile(r"(?<=[a-z])[A-Z0-9]|(?<=[A-Z])[a-z0-9]|(?<=[0-9])[A-Za-z]")
+_CHANGES = regex(r"(?<=[a-z])[A-Z0-9]|(?<=[A-Z])[a-z0-9]|(?<=[0-9])[A-Za-z]")
 
 
 def find(text: str) -> list[Span]:

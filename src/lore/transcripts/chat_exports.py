@@ -1,15 +1,15 @@
 """Conversations of the exports of Claude.ai and ChatGPT as turns."""
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from lore.patterns import regex
 from lore.transcripts import fields, tool_calls
 from lore.transcripts.tool_calls import Call
 from lore.transcripts.turns import Heading, Turn, TurnOrHeading
 
-CITATION = re.compile("\ue200[^\ue200\ue201]*\ue201")
+CITATION = regex("\ue200[^\ue200\ue201]*\ue201")
 """Marks in texts of ChatGPT that only its page can show."""
 EVERYBODY = ("all", "")
 """Recipients of messages of ChatGPT that are not tool calls."""

@@ -5,7 +5,6 @@ that one form has given in a turn is not taken from the other again. Messages to
 person's words cannot be separated there from the text that the client added.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
@@ -13,6 +12,7 @@ from pathlib import PurePath
 from typing import Any, Literal, TypeAlias
 from uuid import UUID
 
+from lore.patterns import regex
 from lore.transcripts import codex_tools, fields, tool_calls
 from lore.transcripts.tool_calls import Call
 from lore.transcripts.turns import (
@@ -30,7 +30,7 @@ NAME = "codex"
 
 Form: TypeAlias = Literal["item", "event"]
 Session: TypeAlias = dict[str, Any]
-TYPES = re.compile(rb'"type":\s*"(\w+)"')
+TYPES = regex(rb'"type":\s*"(\w+)"')
 BOOKKEEPING = {
     (b"world_state",), (b"token_usage_record",),
     (b"response_item", b"message"), (b"response_item", b"reasoning"), (b"response_item", b"compaction"),
@@ -38,7 +38,7 @@ BOOKKEEPING = {
 }  # fmt: skip
 """The types at the beginning of lines that are not parsed; they are the longest ones."""
 BEGINNING_BYTES = 400
-UUID_IN_NAME = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+UUID_IN_NAME = regex(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 REQUEST = "## My request for Codex:"
 """Separates the text of an editor from the words of a person."""
 REPLAY_SECONDS = 5.0

@@ -5,11 +5,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from lore.patterns import regex
 from lore.transcripts import fields, tool_calls
 from lore.transcripts.tool_calls import Call
 
 FAILED = {"failed", "declined"}
-EXIT = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d+)$", re.MULTILINE)
+EXIT = regex(r"^(?:Process exited with code|Exit code:) (-?\d+)$", re.MULTILINE)
 OUTPUT = "\nOutput:\n"
 PREAMBLE_LIMIT = 500
 """Characters before OUTPUT; a longer text is output as a whole."""

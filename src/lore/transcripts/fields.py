@@ -1,12 +1,12 @@
 """Fields and texts of JSON that another program wrote. A value of the wrong type counts as missing."""
 
 import json
-import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from hashlib import blake2b
 from typing import Any
 
+from lore.patterns import regex
 from lore.redact import redact
 
 LABEL_LIMIT = 1_000
@@ -22,15 +22,15 @@ TEXT_LIMIT = 40_000
 MARGIN = 4_000
 """Characters around a cut in which secrets are looked for; only private keys are longer."""
 
-INJECTED = re.compile(
+INJECTED = regex(
     r"<(system-reminder|local-command-stdout|local-command-stderr|local-command-caveat|command-message|"
     r"command-args|command-name|command-contents|bash-stdout|bash-stderr|ide_opened_file|ide_selection|"
     r"user-prompt-submit-hook|new-diagnostics|environment_context|user_instructions|skills_instructions|"
     r"permissions instructions|session_context|task-notification)\b[^<>]*>"
 )
 """Opening tags of text that a client adds to a message; the text ends at the closing tag."""
-INTERRUPTED = re.compile(r"^\[Request interrupted by user[^\]]*\]$")
-BASE64 = re.compile(r"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{200,}+={0,2}")
+INTERRUPTED = regex(r"^\[Request interrupted by user[^\]]*\]$")
+BASE64 = regex(r"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{200,}+={0,2}")
 YEAR_1, YEAR_10000 = -62_135_596_800, 253_402_300_800
 """Seconds since 1970 of the first and behind the last date that `datetime` supports."""
 

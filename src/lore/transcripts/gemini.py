@@ -1,6 +1,5 @@
 """Gemini CLI: a header, message records and patches; the last record of a message counts."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
@@ -8,6 +7,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+from lore.patterns import regex
 from lore.transcripts import fields, tool_calls, untrusted_files
 from lore.transcripts.turns import Heading, Role, State, Turn, TurnOrHeading, with_earlier_fields
 
@@ -22,7 +22,7 @@ CHATS, PROJECT_ROOT = "chats", ".project_root"
 """The folder of a project's sessions, and the file beside it that contains the project's path."""
 HOOK_CONTEXT = ("<hook_context>", "</hook_context>")
 """The tags around texts that hooks add to a prompt."""
-UNTRUSTED = re.compile(r"</?untrusted_context>\n?")
+UNTRUSTED = regex(r"</?untrusted_context>\n?")
 
 
 class Reader:

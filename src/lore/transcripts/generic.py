@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, BinaryIO, NamedTuple, TypeAlias
 
 from lore.errors import Invalid
+from lore.patterns import regex
 from lore.transcripts import fields
 from lore.transcripts.turns import Heading, Role, Turn, TurnOrHeading
 
@@ -40,7 +41,7 @@ _NAME = (
 )
 _ASIDE = r"(?:[ \t]*\([^()\n]{1,80}\))?"
 _STYLES = [
-    re.compile(pattern, re.IGNORECASE)
+    regex(pattern, re.IGNORECASE)
     for pattern in (
         rf"#{{1,6}}[ \t]+[*_]{{0,3}}{_NAME}{_ASIDE}:?[*_]{{0,3}}{_ASIDE}:?[ \t]*+(?P<rest>)",
         rf"[*_]{{2,3}}{_NAME}{_ASIDE}:?[*_]{{2,3}}{_ASIDE}(?:(?<=:[*_]{{2}})|:|[ \t]*$)[ \t]*+(?P<rest>.*)",
@@ -48,11 +49,11 @@ _STYLES = [
     )
 ]
 """Styles that name a speaker: a heading, bold text, plain text. A document uses one of them."""
-_HEADING = re.compile(r"#{1,6}[ \t]+(?P<title>\S.*)")
-_FENCE = re.compile(r"[ \t]{0,3}(```+|~~~+)")
-_FRONT = re.compile(r"\A---\n(?P<inside>.*?\n)?---[ \t]*(?:\n|\Z)", re.DOTALL)
-_TITLE = re.compile(r"^title:(?P<title>.*)$", re.MULTILINE)
-_DATE = re.compile(r"^(?:date|created|created_at):(?P<date>.*)$", re.MULTILINE)
+_HEADING = regex(r"#{1,6}[ \t]+(?P<title>\S.*)")
+_FENCE = regex(r"[ \t]{0,3}(```+|~~~+)")
+_FRONT = regex(r"\A---\n(?P<inside>.*?\n)?---[ \t]*(?:\n|\Z)", re.DOTALL)
+_TITLE = regex(r"^title:(?P<title>.*)$", re.MULTILINE)
+_DATE = regex(r"^(?:date|created|created_at):(?P<date>.*)$", re.MULTILINE)
 
 
 class Line(NamedTuple):

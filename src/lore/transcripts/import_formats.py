@@ -6,7 +6,6 @@ An export is one long JSON array. It is parsed one conversation at a time, so th
 import codecs
 import json
 import lzma
-import re
 import struct
 import zipfile
 import zlib
@@ -15,6 +14,7 @@ from itertools import chain
 from typing import Any, BinaryIO, Literal, TypeAlias, get_args
 
 from lore.errors import Invalid
+from lore.patterns import regex
 from lore.transcripts import chat_exports, fields, generic
 from lore.transcripts.turns import TurnOrHeading
 
@@ -40,10 +40,10 @@ LONGEST = 256 * 1024 * 1024
 """Characters of one conversation that are held in memory."""
 ZIP = b"PK\x03\x04"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-MEMBER = re.compile(r"(?:.*/)?conversations(-\d+)?\.json")
-_ARRAY = re.compile(rb"\s*\[\s*\{")
-_EMPTY = re.compile(rb"\s*\[\s*\]\s*")
-_FIELD = re.compile(rb'"(' + b"|".join(FIELDS) + rb')"\s*:')
+MEMBER = regex(r"(?:.*/)?conversations(-\d+)?\.json")
+_ARRAY = regex(rb"\s*\[\s*\{")
+_EMPTY = regex(rb"\s*\[\s*\]\s*")
+_FIELD = regex(rb'"(' + b"|".join(FIELDS) + rb')"\s*:')
 _BROKEN_ZIP = (
     zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, OSError, RuntimeError, ValueError,
     OverflowError,

@@ -5,13 +5,14 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from lore.patterns import regex
 from lore.transcripts import untrusted_files
 
-REMOTE = re.compile(r'^\s*\[remote "([^"]+)"\]\s*$')
-SECTION = re.compile(r"^\s*\[")
-URL = re.compile(r"^\s*url\s*=\s*(\S+)\s*$")
-SCP = re.compile(r"^(?:[^@/:]+@)?([^/:]+):(?!//)(.+)$")
-ADDRESS = re.compile(r"^[a-z][a-z0-9+.-]*://(?:[^@/]*@)?([^/:]*)(?::\d+)?/(.+)$", re.IGNORECASE)
+REMOTE = regex(r'^\s*\[remote "([^"]+)"\]\s*$')
+SECTION = regex(r"^\s*\[")
+URL = regex(r"^\s*url\s*=\s*(\S+)\s*$")
+SCP = regex(r"^(?:[^@/:]+@)?([^/:]+):(?!//)(.+)$")
+ADDRESS = regex(r"^[a-z][a-z0-9+.-]*://(?:[^@/]*@)?([^/:]*)(?::\d+)?/(.+)$", re.IGNORECASE)
 PREFERRED = "origin"
 
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from lore.patterns import regex
 from lore.transcripts import fields
 
 ARGUMENTS = (
@@ -34,11 +35,11 @@ LORE_SERVERS = frozenset({"lore", "memory"})
 NAME_LIMIT = 200
 """Characters of a tool's name."""
 
-_NAME = re.compile(r"(?:(?P<server>.*?)[_\-:/.]+)?(?P<tool>" + "|".join(sorted(LORE_TOOLS)) + ")")
-_SHELL = re.compile(r"bash|shell|exec|terminal|command|zsh", re.IGNORECASE)
-_QUOTED = re.compile(r"'[^']*(?:'|\Z)|\"(?:[^\"\\]|\\.)*+(?:\"|\Z)")
+_NAME = regex(r"(?:(?P<server>.*?)[_\-:/.]+)?(?P<tool>" + "|".join(sorted(LORE_TOOLS)) + ")")
+_SHELL = regex(r"bash|shell|exec|terminal|command|zsh", re.IGNORECASE)
+_QUOTED = regex(r"'[^']*(?:'|\Z)|\"(?:[^\"\\]|\\.)*+(?:\"|\Z)")
 """A quoted argument; a missing closing quote is at the end of the text."""
-_LORE = re.compile(
+_LORE = regex(
     r"""\s*+(?:cd\s++[^;&|\n]++(?:&&|;)\s*+)?  # cd folder &&
     (?:\w++=\S*+\s++)*+                        # NAME=value
     (?:uv\s+run\s+)?

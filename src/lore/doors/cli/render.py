@@ -4,7 +4,6 @@ Memories are untrusted text of any length. Lines are cut or broken to fit a term
 """
 
 import json
-import re
 import shutil
 import sys
 import unicodedata
@@ -15,6 +14,7 @@ from typing import Any
 import click
 
 from lore.doors.cli.times import iso
+from lore.patterns import regex
 
 WIDEST = 100
 """Columns of running text; longer lines are hard to read."""
@@ -25,11 +25,11 @@ LEAST, LEAST_LAST = 10, 15
 """Columns that a cut text keeps at least, and the last cell of a row in a table."""
 BEGIN = "`lore remember TEXT` stores a first memory; `lore ingest` reads the conversations of your agents."
 """The next step where the store is empty."""
-UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+UNSAFE = regex("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 """Control characters and changes of direction: they could rewrite the screen around them."""
 SIZES = ("bytes", "KB", "MB", "GB", "TB")
 _WIDE = "\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6"
-_CHUNK = re.compile(rf"\s+|[{_WIDE}]|[^\s{_WIDE}]+")
+_CHUNK = regex(rf"\s+|[{_WIDE}]|[^\s{_WIDE}]+")
 """Spaces, words, and each character of a script that is written without spaces."""
 
 

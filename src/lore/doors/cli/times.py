@@ -1,18 +1,18 @@
 """Times: moments and durations as people type and read them."""
 
-import re
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
 from lore.errors import Invalid
+from lore.patterns import regex
 
 UNIT_SECONDS = {"m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 NAMES = {"week": 604_800, "day": 86_400, "hour": 3_600, "minute": 60}
 EARLIEST, LATEST = (datetime(year, 6, 1, tzinfo=UTC).timestamp() for year in (1, 9999))
 WHEN = "a date like 2026-01-31, or an age: 30m, 3h, 7d, 2w"
 """The forms that `moment` reads, for help texts and errors."""
-_AGO = re.compile(r"(\d{1,6})([mhdw])")
-_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+_AGO = regex(r"(\d{1,6})([mhdw])")
+_DAY = regex(r"\d{4}-\d{2}-\d{2}")
 
 
 def moment(text: str, now: float, option: str = "", *, whole_day: bool = False) -> float:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from lore.patterns import regex
 from lore.ranking.claims.grammar import (
     LISTS,
     Claim,
@@ -48,7 +49,7 @@ class Phrase:
 
 
 def _phrase(words: str, attribute: str = "", **more: bool) -> Phrase:
-    return Phrase(re.compile(rf" (?:{words}) (?=\S)"), attribute, **more)
+    return Phrase(regex(rf" (?:{words}) (?=\S)"), attribute, **more)
 
 
 _BE = r"(?:is|are|am|'m|'s|'re)"
@@ -139,8 +140,8 @@ APPOSITION = (
 )
 
 PHRASES = (*STATES_OF_AFFAIRS, *EVENTS, *APPOSITION)
-ANY = re.compile("|".join(phrase.pattern.pattern for phrase in PHRASES))
-_NEGATIVE = re.compile(r"\b(?:not|never|no|none|nothing|nobody|without|hardly|barely|neither|nor)\b|n't\b")
+ANY = regex("|".join(phrase.pattern.pattern for phrase in PHRASES))
+_NEGATIVE = regex(r"\b(?:not|never|no|none|nothing|nobody|without|hardly|barely|neither|nor)\b|n't\b")
 
 
 def read(text: str, *, opening: bool) -> list[Claim]:
@@ -152,7 +153,7 @@ def read(text: str, *, opening: bool) -> list[Claim]:
     return [*_described(sentence), *_phrased(sentence)]
 
 
-_COPULA = re.compile(r" (is|was|are|were|has been|became) (?=\S)")
+_COPULA = regex(r" (is|was|are|were|has been|became) (?=\S)")
 
 
 def _described(sentence: Sentence) -> Iterator[Claim]:
@@ -214,7 +215,7 @@ def _held(what: Description, verb: str, holder: str, sentence: Sentence) -> Clai
     return replace(new_claim(f"{what.name} ·", holder, "", sentence), past=past)
 
 
-_ACTIVE = re.compile(r"^(?:We|we|I) (host|track|manage|deploy|log|cache|archive|handle|store|keep) (\S.*?)"
+_ACTIVE = regex(r"^(?:We|we|I) (host|track|manage|deploy|log|cache|archive|handle|store|keep) (\S.*?)"
                      r" (in|on|with|to|at|via|through) (\S.*)$")  # fmt: skip
 
 
@@ -241,7 +242,7 @@ def _phrased(sentence: Sentence) -> Iterator[Claim]:
         return
 
 
-_INDEFINITE = re.compile(r"^an? ")
+_INDEFINITE = regex(r"^an? ")
 
 
 def _valued(phrase: Phrase, match: re.Match[str], left: str, sentence: Sentence) -> Claim | None:

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 
+from lore.patterns import regex
 from lore.ranking.claims.values import plain
 from lore.wordlists import word_lists
 
@@ -14,7 +15,7 @@ LONGEST_SHORTENED = 8
 LONGEST_SUBJECT = 14
 LONGEST_VALUE = 10
 LISTS = word_lists("lore.ranking", "words.txt")
-PASSING = re.compile(
+PASSING = regex(
     r"\b(?:yesterday|today|tonight|tomorrow|ago|so far|at the moment|this time|for once|once|twice"
     r"|(?:last|next|this|that|every|each|other|previous|following) (?:\w+ )?(?:night|morning|afternoon"
     r"|evening|day|week|weekend|month|quarter|year|season|spring|summer|autumn|fall|winter|time|sprint"
@@ -24,7 +25,7 @@ PASSING = re.compile(
 )
 """True of a moment or a stretch of time, not until further notice."""
 
-ADDING = re.compile(
+ADDING = regex(
     r"\b(?:also|another|too|as well|one of|among|besides|in addition|additionally|along with|both|either"
     r"|other than|such as|e\.g\.|for example|for instance|part of|including|and more|etc)\b"
 )
@@ -57,26 +58,24 @@ class Sentence:
     when: str
 
 
-_BULLET = re.compile(r"^\s*(?:[-*•+>]|\d{1,2}[.)])\s+")
-_END = re.compile(r"(?<=[.!?])(?<!\b[A-Z]\.)[\"'”)]*\s+(?=[\"'“(]?[A-Z0-9])")
-_SHORTENED = re.compile(
-    r"\b(?:Mr|Mrs|Ms|Dr|St|Jr|Sr|Prof|Gen|Col|Lt|Sgt|Rev|vs|Inc|Ltd|Co|Corp|Mt|Ft|Fr|feat)\.$"
-)
+_BULLET = regex(r"^\s*(?:[-*•+>]|\d{1,2}[.)])\s+")
+_END = regex(r"(?<=[.!?])(?<!\b[A-Z]\.)[\"'”)]*\s+(?=[\"'“(]?[A-Z0-9])")
+_SHORTENED = regex(r"\b(?:Mr|Mrs|Ms|Dr|St|Jr|Sr|Prof|Gen|Col|Lt|Sgt|Rev|vs|Inc|Ltd|Co|Corp|Mt|Ft|Fr|feat)\.$")
 
 
 _YEAR = r"(?:(?:early|late|mid) )?(?:\d{1,2}(?:st|nd|rd|th)? )?(?:[A-Z][a-z]+ )?(?:\d{1,2}, )?[12]\d{3}"
-_DATE_FIRST = re.compile(rf"^(?:[Ii]n|[Oo]n|[Dd]uring) ({_YEAR}),? (?=\S)")
-DATE_LAST = re.compile(rf"(?<=\S),? (?:in|on|during) ({_YEAR})$")
-_SINCE = re.compile(rf",? ?\b(?:[Ss]ince|[Aa]s of|[Ff]rom|[Ss]tarting(?: in)?) {_YEAR}(?: on)?,? ?")
-_NOW = re.compile(r"\b(?:now|nowadays|these days|from now on)\b,? ?|^(?:Now|Nowadays|Correction:|Update:),? ")
-_STILL = re.compile(
+_DATE_FIRST = regex(rf"^(?:[Ii]n|[Oo]n|[Dd]uring) ({_YEAR}),? (?=\S)")
+DATE_LAST = regex(rf"(?<=\S),? (?:in|on|during) ({_YEAR})$")
+_SINCE = regex(rf",? ?\b(?:[Ss]ince|[Aa]s of|[Ff]rom|[Ss]tarting(?: in)?) {_YEAR}(?: on)?,? ?")
+_NOW = regex(r"\b(?:now|nowadays|these days|from now on)\b,? ?|^(?:Now|Nowadays|Correction:|Update:),? ")
+_STILL = regex(
     r"\b(?:currently|still|presently|at present|already|actually)\b,? ?|^(?:Currently|Actually),? "
 )
-_ASIDE = re.compile(r"\s?\([^()]*\)|\s?\[[^\[\]]*\]")
-LOWER = re.compile(r"(?<![\w'’.-])[a-z][a-z'’]*(?![\w-])")
-_CONTRACTED = re.compile(r"'(?:ll|d)\b")
-_PLANNED = re.compile(r"\b(?:is|are) planned for\b")
-_SPEAKER = re.compile(r"^(?:\w+ ){0,2}\w+: \S+ \S")
+_ASIDE = regex(r"\s?\([^()]*\)|\s?\[[^\[\]]*\]")
+LOWER = regex(r"(?<![\w'’.-])[a-z][a-z'’]*(?![\w-])")
+_CONTRACTED = regex(r"'(?:ll|d)\b")
+_PLANNED = regex(r"\b(?:is|are) planned for\b")
+_SPEAKER = regex(r"^(?:\w+ ){0,2}\w+: \S+ \S")
 
 
 def sentences(text: str) -> list[str]:
@@ -179,11 +178,9 @@ def is_name(value: str) -> bool:
     return not head[0].islower() or bool(re.search(r"[\d_/.@:-]", head))
 
 
-_TAIL = re.compile(
-    r" (?=(?:for|in|on|at|with|during|by|under|from|to|via|per|as|when|after|before|near|within) )"
-)
-_BREAK = re.compile(r"(?:,|:| [–—-]+)(?= [a-z]| \")")
-_LISTED = re.compile(r"^[\w-]+(?:, [\w-]+)+,? and [\w-]+$")
+_TAIL = regex(r" (?=(?:for|in|on|at|with|during|by|under|from|to|via|per|as|when|after|before|near|within) )")
+_BREAK = regex(r"(?:,|:| [–—-]+)(?= [a-z]| \")")
+_LISTED = regex(r"^[\w-]+(?:, [\w-]+)+,? and [\w-]+$")
 
 
 def split(predicate: str) -> tuple[str, str]:
@@ -198,10 +195,10 @@ def split(predicate: str) -> tuple[str, str]:
     return value, parts[1] if len(parts) > 1 else ""
 
 
-_POSSESSIVE = re.compile(r"^((?:[\w.&-]+ ){0,5}[\w.&-]+)'s? ((?:[\w-]+ ){0,4}[\w-]+)$")
-_MINE = re.compile(r"^([Mm]y|[Oo]ur) ((?:[\w-]+ ){0,5}[\w-]+)$")
-_DEFINITE = re.compile(r"^[Tt]he (.+)$")
-_BORDER = re.compile(
+_POSSESSIVE = regex(r"^((?:[\w.&-]+ ){0,5}[\w.&-]+)'s? ((?:[\w-]+ ){0,4}[\w-]+)$")
+_MINE = regex(r"^([Mm]y|[Oo]ur) ((?:[\w-]+ ){0,5}[\w-]+)$")
+_DEFINITE = regex(r"^[Tt]he (.+)$")
+_BORDER = regex(
     r" (?:of|for|in|on|at|to|from|that|which|where|who|whom|whose|with|between|behind|by|I|I'm|we) "
 )
 

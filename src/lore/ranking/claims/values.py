@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections import Counter
 
+from lore.patterns import regex
 from lore.wordlists import word_lists
 
 _LISTS = word_lists("lore.ranking", "words.txt")
@@ -13,9 +14,9 @@ _PLACES = (
     ("continent", _LISTS["continents"]),
     ("state", _LISTS["states"]),
 )
-_TOKEN = re.compile(r"[^\W_]+")
-_AMOUNT = re.compile(r"(\d+(?:\.\d+)?) ?([a-zµ]+)")
-_ARTICLE = re.compile(rf"(?<!\S)[\"'(]?(?:{'|'.join(sorted(ARTICLES))})(?=\s)")
+_TOKEN = regex(r"[^\W_]+")
+_AMOUNT = regex(r"(\d+(?:\.\d+)?) ?([a-zµ]+)")
+_ARTICLE = regex(rf"(?<!\S)[\"'(]?(?:{'|'.join(sorted(ARTICLES))})(?=\s)")
 _SMALL_WORDS = {"and", "or", "of", "about", "around", "roughly", "approximately", "exactly", "just"}
 _SAME_PLACE = {
     "united states of america": "usa", "united states": "usa", "us": "usa", "u s": "usa", "u s a": "usa",
@@ -136,18 +137,18 @@ def amount_of(value: str) -> tuple[str, float] | None:
 
 _MONTH = "january|february|march|april|may|june|july|august|september|october|november|december"
 _KINDS = (
-    ("hour", re.compile(r"(?:\d{1,2}:\d\d|\d{1,2} ?[ap]\.?m\b|noon\b|midnight\b)", re.IGNORECASE)),
-    ("day", re.compile(r"(?:mon|tues|wednes|thurs|fri|satur|sun)day", re.IGNORECASE)),
+    ("hour", regex(r"(?:\d{1,2}:\d\d|\d{1,2} ?[ap]\.?m\b|noon\b|midnight\b)", re.IGNORECASE)),
+    ("day", regex(r"(?:mon|tues|wednes|thurs|fri|satur|sun)day", re.IGNORECASE)),
     (
         "date",
-        re.compile(
+        regex(
             rf"(?:the )?(?:\d{{1,2}}(?:st|nd|rd|th)? )?(?:of )?(?:{_MONTH})\b|[12]\d{{3}}\b", re.IGNORECASE
         ),
     ),
-    ("number", re.compile(r"[$€£~]?\d")),
+    ("number", regex(r"[$€£~]?\d")),
 )
-_NUMBERED = re.compile(r"([a-z]+) #?v?\d[\w.]*$")
-_IDENTIFIER = re.compile(r"(?:true|false|on|off|null|none|enabled|disabled)$|\S*[\d_/.@\"'-]")
+_NUMBERED = regex(r"([a-z]+) #?v?\d[\w.]*$")
+_IDENTIFIER = regex(r"(?:true|false|on|off|null|none|enabled|disabled)$|\S*[\d_/.@\"'-]")
 TIMES = frozenset({"hour", "day", "date"})
 
 
