@@ -90,7 +90,6 @@ def embedded(store: Built, model: str, queries: int) -> Row:
     lore = wire(Config(db_path=store.path, embedding_model=model))
     opened = time.perf_counter()
     questions = _spread(store.questions, queries)
-    lore.embeddings.begin_to_load().join()  # as a server does
     lore.search(Query(text="a first question about something else"))
     first = time.perf_counter()
     search = _timed(questions, lambda text: lore.search(Query(text=text)))

@@ -149,7 +149,7 @@ def test_hostile_texts_are_read_in_one_go() -> None:
 
 
 def test_every_pattern_reads_a_hostile_text_in_one_go() -> None:
-    patterns = [token.pattern for token in tokens.TOKENS]
+    patterns: list[re.Pattern[str] | Uncompiled] = [token.pattern for token in tokens.TOKENS]
     patterns += [
         p
         for room in (names, syntax, tokens)

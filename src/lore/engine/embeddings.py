@@ -180,8 +180,6 @@ class Embeddings:
             self._set_trouble(str(error))
         else:
             self._set_trouble("")
-        gc.collect()
-        gc.freeze()  # what a server has loaded by now stays; looking through it would delay one search in 100
 
     def _set_trouble(self, trouble: str) -> None:
         with self._guard:
@@ -241,7 +239,6 @@ def release(*, store: Store, embeddings: Embeddings) -> None:
     """Free model, indexes and caches, and return the memory and idle code to the system."""
     embeddings.release()
     store.release()
-    gc.unfreeze()
     gc.collect()
     if sys.platform == "linux":
         libc = ctypes.CDLL(None, use_errno=True)

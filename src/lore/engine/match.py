@@ -122,8 +122,8 @@ def find(question: Question, reader: Reader, embeddings: Embeddings) -> Candidat
     policy, where = question.policy, question.where
     many = max(policy.candidates, question.limit)
     names = () if policy.formula else identifiers(question.text)
-    with ThreadPoolExecutor(1, "lore-words") as beside:
-        matching = beside.submit(reader.matching, [*terms(question.text), *names], many, where)
+    with ThreadPoolExecutor(1, "lore-words") as meanwhile:
+        matching = meanwhile.submit(reader.matching, [*terms(question.text), *names], many, where)
         vector = embeddings.embed_query(question.text)
         near = Neighbours({}) if vector is None else reader.near(vector, embeddings.model, many, where)
         found = matching.result()

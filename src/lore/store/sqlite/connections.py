@@ -306,8 +306,9 @@ class Connections:
             if self._closed:
                 return
             self._closed = True
-            for _ in range(READERS):
-                if (connection := self._readers.get()) is not None:
+            readers = [self._readers.get() for _ in range(READERS)]  # waits for those who read
+            for connection in readers:
+                if connection is not None:
                     connection.close()
                 self._readers.put(None)
             self._close_writers()
