@@ -9,8 +9,9 @@ database of its own.
 load: writers and readers in PROCESSES processes, all in one tenant, through the engine. replicas: two
 `lore-server` processes; a memory is written through one and looked for through the other. kills: SIGKILL for
 one of two replicas while both are written to. workers: SIGKILL for one of two processes that embed. sizes:
-one tenant grows; searches compare all vectors, or ask an HNSW index where the tenant has earned one. Recall
-is the share of the ten nearest by comparing all. The exit code is 1 if anything is lost or done twice.
+one tenant grows; searches compare all vectors, or ask an HNSW index where the tenant has earned one: words
+and meaning alone, and whole searches, which embed the question. Recall is the share of the ten nearest by
+comparing all. The exit code is 1 if anything is lost or done twice.
 """
 
 import argparse
@@ -288,6 +289,10 @@ def sizes(url: str, options: argparse.Namespace) -> Figures:
             row |= {"build_s": _build_index(store), **_percentiles("hnsw", _timed(vectors, near))}
             both = zip(exact, [near(vector, limit=10) for vector in vectors], strict=True)
             row["recall"] = sum(len({*one} & {*other}) for one, other in both) / sum(map(len, exact))
+        lore = wire(Config(database_url=url, embedding_model=options.model))
+        lore.search(Query(text="a first question about something else"))
+        row |= _percentiles("search", _timed([Query(text=text) for text in questions], lore.search))
+        lore.close()
         report[f"{size}"] = row
         store.close()
     return report

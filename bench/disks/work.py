@@ -21,7 +21,8 @@ SYNCHRONOUS = ("FULL", "NORMAL", "OFF")
 
 def weaken(synchronous: str) -> None:
     """Have the durable connection of this process sync less than Lore ships: a bench must notice that."""
-    connections.DURABLE = ("PRAGMA secure_delete = ON", f"PRAGMA synchronous = {synchronous}")
+    delete, _, cache = connections.DURABLE
+    connections.DURABLE = (delete, f"PRAGMA synchronous = {synchronous}", cache)
 
 
 def copied(base: Path, target: Path) -> Path:

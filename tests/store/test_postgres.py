@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Barrier
+from typing import Any
 
 import numpy as np
 import psycopg
@@ -18,9 +19,10 @@ from lore.model import SHARED, Cause, Filter, Memory
 from lore.store import SharedStore, Store, open_store
 from lore.store.columns import RECORDS
 from lore.store.postgres import opening
+from lore.store.postgres.store import COUNT_USE
 from lore.store.postgres.tables import every_table
 from lore.store.records import UPKEEP_JOB, UPKEEP_SECONDS, Job
-from lore.store.values import COUNT, EVERY, JournalFilter
+from lore.store.values import COUNT, EVERY, JournalFilter, Use
 from lore.vectors import unit
 from tests.postgres import ROLE, new_database, postgres_of_run, require_postgres
 
@@ -364,3 +366,28 @@ def test_what_postgresql_cannot_store_is_refused_and_nothing_changes(store: Stor
     with pytest.raises(Invalid, match="cannot be stored"):
         keep(store, memory("a"), memory("b", "a NUL \0 inside"))
     assert found(store) == set()
+
+
+# --- plans
+
+
+def rows_read(table: str, plan: dict[str, Any]) -> float:
+    """How many rows of a table a statement read."""
+    here = "Scan" in plan["Node Type"] and plan.get("Relation Name") == table
+    rows = (plan["Actual Rows"] + plan.get("Rows Removed by Filter", 0)) * plan["Actual Loops"]
+    return (rows if here else 0) + sum(rows_read(table, one) for one in plan.get("Plans", []))
+
+
+def test_a_use_is_counted_without_reading_other_memories_of_a_tenant(store: Store, postgres: str) -> None:
+    """The planner knows nothing of a new database: with a join it would read all uses of the tenant."""
+    keep(store, *(memory(f"m{number:03}") for number in range(400)))
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        connection.execute("SELECT set_config('lore.tenant', '0', false)")
+        [[tenant]] = connection.execute("SELECT number FROM tenant WHERE name = ''").fetchall()
+        connection.execute("SELECT set_config('lore.tenant', %s, false)", [str(tenant)])
+        shown = {"tenant": tenant, "ids": [f"m{number:03}" for number in range(0, 400, 40)], "now": NOW}
+        statement = f"EXPLAIN (ANALYZE, FORMAT JSON) {COUNT_USE}"
+        [[[explained]]] = connection.execute(statement, shown).fetchall()
+    assert rows_read("usage", explained["Plan"]) == 2 * len(shown["ids"])  # locked, then changed
+    store.touch(Use(ids=("m000",)), NOW)
+    assert store.reader(SHARED).get(["m000"])["m000"].access_count == 2

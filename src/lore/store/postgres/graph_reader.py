@@ -17,7 +17,7 @@ CHAIN_LIMIT = 1_000
 """A tree deeper than this is a cycle, which the writers prevent."""
 UP = f"""
     WITH RECURSIVE up (start, node, step) AS (
-        SELECT m.id, m.alias, 0 FROM memory m WHERE m.id = {sql.IDS} AND {sql.sight("m")}
+        SELECT m.id, m.alias, 0 FROM {sql.named("ids")} WHERE {sql.sight("m")}
         UNION ALL
         SELECT up.start, l.source, up.step + 1 FROM up {sql.tree_links("target", "up.node")}
             {sql.at("source", "p")}

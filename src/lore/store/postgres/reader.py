@@ -88,7 +88,7 @@ COUNT_BELOW = f"""
 
 LISTED = """
     WITH p AS MATERIALIZED (
-        SELECT m.alias, {keys} FROM memory m {usage} WHERE {clause} ORDER BY {order} LIMIT %(limit)s
+        SELECT m.alias, {keys} FROM {table} {usage} WHERE {clause} ORDER BY {order} LIMIT %(limit)s
     ) SELECT {shown}, m.* FROM p {columns} ORDER BY {shown_order}
 """
 """Sorts without the texts, and then reads those that are shown."""
@@ -104,7 +104,9 @@ class PostgresReader(GraphReader):
             return {}
         hidden = "" if forgotten else " AND m.forgotten_at IS NULL"
         rows = self._rows(
-            f"{sql.MEMORY_ROWS} WHERE m.id = {sql.IDS} AND {sql.sight('m')}{hidden}", ids=wanted
+            f"SELECT {sql.MEMORY_COLUMNS} FROM {sql.named('ids')} {sql.WITH_USAGE}"
+            f" WHERE {sql.sight('m')}{hidden}",
+            ids=wanted,
         )
         return {memory.id: memory for memory in map(memory_of, rows)}
 
@@ -146,11 +148,11 @@ class PostgresReader(GraphReader):
         self, columns: str, item_of: Callable[[Row], Item], where: Filter, page: Page
     ) -> Listing[Item]:
         """Rows of these columns as items, in the order of the page, behind its cursor."""
-        clause, parameters = sql.passing(where)
+        table, clause, parameters = sql.selected(where)
         clause = f"{sql.sight('m')}{clause}"
         total = 0
         if page.total:
-            ((total,),) = self._rows(f"SELECT count(*) FROM memory m WHERE {clause}", **parameters)
+            ((total,),) = self._rows(f"SELECT count(*) FROM {table} WHERE {clause}", **parameters)
         if page.limit < 1:
             return Listing([], total=total, more=bool(total))
         keys = sql.ORDERS[page.order]
@@ -163,6 +165,7 @@ class PostgresReader(GraphReader):
         rows = self._rows(
             LISTED.format(
                 keys=", ".join(f"{key} AS {name[2:]}" for key, name in zip(keys, shown, strict=True)),
+                table=table,
                 usage=sql.WITH_USAGE if page.order == "use" else "",
                 order=order,
                 clause=clause,
@@ -283,13 +286,13 @@ class PostgresReader(GraphReader):
 
     def vectors(self, model: str, ids: Iterable[str]) -> dict[str, Vector]:
         rows = self._rows(
-            "SELECT m.id, e.vector FROM memory m CROSS JOIN LATERAL (SELECT e.* FROM embedding e"
-            " WHERE e.tenant = m.tenant AND e.memory = m.alias OFFSET 0) e"
-            f" WHERE e.model = %(model)s AND m.id = {sql.IDS} AND {sql.sight('m')}",
+            f"SELECT m.id, halfvec_send(e.vector) FROM {sql.named('ids')} CROSS JOIN LATERAL ("
+            "SELECT e.* FROM embedding e WHERE e.tenant = m.tenant AND e.memory = m.alias OFFSET 0) e"
+            f" WHERE e.model = %(model)s AND {sql.sight('m')}",
             model=model,
             ids=sql.usable(ids),
         )
-        return {id: unit(vector.to_numpy().astype(np.float32)) for id, vector in rows}
+        return {id: unit(np.frombuffer(sent, ">f2", offset=4).astype(np.float32)) for id, sent in rows}
 
     # --- records and the past
     def records(self, kind: type[AnyRecord], **fields: Any) -> list[AnyRecord]:

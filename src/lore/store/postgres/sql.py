@@ -5,7 +5,7 @@ condition on the tenant; the planner needs it spelled out to use an index.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -19,7 +19,6 @@ MEMORY_COLUMNS = ", ".join(
 )
 WITH_USAGE = """CROSS JOIN LATERAL (
     SELECT x.* FROM usage x WHERE x.tenant = %(tenant)s AND x.memory = m.alias OFFSET 0) u"""
-MEMORY_ROWS = f"SELECT {MEMORY_COLUMNS} FROM memory m {WITH_USAGE}"
 
 
 def at(end: str, memory: str, table: str = "l") -> str:
@@ -64,9 +63,15 @@ def sight(table: str) -> str:
     return f"{table}.tenant = %(tenant)s AND {table}.namespace = ANY(%(seen)s)"
 
 
+def named(name: str) -> str:
+    """The memories `m` whose ids a parameter lists, each looked up by its key, in the same way."""
+    row = "SELECT x.* FROM memory x WHERE x.tenant = %(tenant)s AND x.id = i.id OFFSET 0"
+    return f"(SELECT DISTINCT unnest(%({name})s::text[]) AS id) i CROSS JOIN LATERAL ({row}) m"
+
+
 def ends(name: str) -> str:
     """A sub-select of the aliases of memories whose ids a parameter lists."""
-    return f"SELECT x.alias FROM memory x WHERE x.tenant = %(tenant)s AND x.id = ANY(%({name})s)"
+    return f"SELECT m.alias FROM {named(name)}"
 
 
 BELOW = f"""
@@ -99,16 +104,11 @@ LEVEL = f"""
         SELECT 1 FROM link l {at("target", "c")} WHERE l.source = m.alias
             AND {TREE} AND {CURRENT.format(m="c")} AND {sight("c")}
     ))"""
-WITH_TURNS_BESIDE = (
-    "m.alias = ANY(ARRAY("
-    + ends("ids")
-    + "".join(
-        f" UNION ALL SELECT l.{other} FROM link l {at(other, 'b')} WHERE l.tenant = %(tenant)s"
-        f" AND l.{end} = ANY(ARRAY({ends('beside')})) AND l.kind = 'temporal' AND l.active = 1"
-        f" AND {CURRENT.format(m='b')}"
-        for end, other in (("source", "target"), ("target", "source"))
-    )
-    + "))"
+WITH_TURNS_BESIDE = ends("ids") + "".join(
+    f" UNION SELECT l.{other} FROM link l {at(other, 'b')} WHERE l.tenant = %(tenant)s"
+    f" AND l.{end} = ANY(ARRAY({ends('beside')})) AND l.kind = 'temporal' AND l.active = 1"
+    f" AND {CURRENT.format(m='b')}"
+    for end, other in (("source", "target"), ("target", "source"))
 )
 """Arrays are computed once; a join with them could be repeated for each memory of a tenant."""
 OTHER_SESSIONS = f"NOT (m.kind IN ('{TURN}', '{SESSION}') AND m.session = ANY(%(other_sessions)s))"
@@ -159,11 +159,23 @@ def passing(where: Filter) -> tuple[str, Parameters]:
             clauses.append(f"m.{comparison} %({name})s")
             parameters[name] = float(moment)
     if where.ids is not None:
-        clauses.append(WITH_TURNS_BESIDE if where.beside else f"m.id = {IDS}")
+        clauses.append(f"m.alias = ANY(ARRAY({WITH_TURNS_BESIDE}))" if where.beside else f"m.id = {IDS}")
         parameters |= {"ids": usable(where.ids), "beside": usable(where.beside)}
     clauses += _places(where)
     parameters |= {"level": where.level, "under": usable([where.under or ""])}
     return "".join(f" AND {clause}" for clause in clauses), parameters
+
+
+def selected(where: Filter) -> tuple[str, str, Parameters]:
+    """The table `m` to read, the clause that its rows must pass, and parameters; ids are looked up first."""
+    if where.ids is None:
+        return "memory m", *passing(where)
+    clause, parameters = passing(replace(where, ids=None, beside=()))
+    parameters |= {"ids": usable(where.ids), "beside": usable(where.beside)}
+    if not where.beside:
+        return named("ids"), clause, parameters
+    row = "SELECT x.* FROM memory x WHERE x.tenant = %(tenant)s AND x.alias = i.alias OFFSET 0"
+    return f"({WITH_TURNS_BESIDE}) i CROSS JOIN LATERAL ({row}) m", clause, parameters
 
 
 def in_part(columns: str, part: Part) -> str:

@@ -26,10 +26,10 @@ from lore.store.values import Backlog, Part, Passage, Use
 from lore.text import passage_of
 from lore.vectors import Vector
 
-SHOWN = f"SELECT x.alias FROM memory x WHERE x.tenant = %(tenant)s AND x.id = {sql.IDS}"
+SHOWN = sql.ends("ids")
 COUNT_USE = f"""
     WITH shown AS MATERIALIZED (
-        SELECT u.memory FROM usage u WHERE u.tenant = %(tenant)s AND u.memory IN ({SHOWN})
+        SELECT u.memory FROM usage u WHERE u.tenant = %(tenant)s AND u.memory = ANY(ARRAY({SHOWN}))
         ORDER BY u.memory FOR UPDATE)
     UPDATE usage u SET
         access_count = u.access_count + 1,
@@ -37,9 +37,10 @@ COUNT_USE = f"""
             + CASE WHEN floor(u.last_accessed_at / 86400) = floor(%(now)s / 86400) THEN 0 ELSE 1 END,
         last_accessed_at = %(now)s,
         last_reinforced_at = %(now)s
-    FROM shown WHERE u.tenant = %(tenant)s AND u.memory = shown.memory
+    WHERE u.tenant = %(tenant)s AND u.memory = ANY(ARRAY(SELECT memory FROM shown))
 """
-"""Rows are locked in one order, so that two callers never wait for each other in a circle."""
+"""Rows are locked in one order, so that two callers never wait for each other in a circle. Arrays keep the
+planner from a join, for which it would read all rows of a tenant of which it knows too little."""
 ACTIVATE = f"""
     WITH gains AS MATERIALIZED (
         SELECT u.memory, g.gain FROM unnest(%(ids)s::text[], %(gains)s::float8[]) AS g (id, gain)

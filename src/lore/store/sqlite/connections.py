@@ -20,7 +20,8 @@ from lore.store.sqlite.group_commit import GroupCommit
 OLDEST_SQLITE = (3, 51, 3)
 BUSY_SECONDS = 30.0
 READERS = 4
-CACHE_KIB = 16_000
+CACHE_KIB, LARGE_CACHE_KIB = 4_000, 16_000
+"""Of one connection; the large one is for changes. The system keeps the rest of the file at hand, for all."""
 LOG_BYTES = 16 << 20
 """To which the write-ahead log is cut back once all of it is in the database."""
 LARGE_LOG_BYTES = 64 << 20
@@ -31,11 +32,15 @@ SETTINGS = (
     "PRAGMA trusted_schema = OFF",
     "PRAGMA cell_size_check = ON",
     "PRAGMA temp_store = MEMORY",
-    f"PRAGMA cache_size = -{CACHE_KIB}",
     f"PRAGMA journal_size_limit = {LOG_BYTES}",
 )
-DURABLE = ("PRAGMA secure_delete = ON", "PRAGMA synchronous = FULL")
-DERIVED = ("PRAGMA secure_delete = ON", "PRAGMA synchronous = NORMAL")
+READING = ("PRAGMA query_only = ON", f"PRAGMA cache_size = -{CACHE_KIB}")
+DURABLE = (
+    "PRAGMA secure_delete = ON",
+    "PRAGMA synchronous = FULL",
+    f"PRAGMA cache_size = -{LARGE_CACHE_KIB}",
+)
+DERIVED = ("PRAGMA secure_delete = ON", "PRAGMA synchronous = NORMAL", f"PRAGMA cache_size = -{CACHE_KIB}")
 BIRTH = "SELECT applied_at FROM migration ORDER BY name LIMIT 1"
 LAST_CHANGE = "SELECT seq FROM sqlite_sequence WHERE name = 'journal'"
 
@@ -169,7 +174,7 @@ class Connections:
         try:
             with plainly(self.path):
                 if connection is None:
-                    connection = self._connect(("PRAGMA query_only = ON",))
+                    connection = self._connect(READING)
                 yield connection
                 if self._snapshot is not None and self._snapshot.outdated:
                     raise Unavailable(f"{self.path} was written while it was read; try again")
