@@ -1,5 +1,6 @@
 """Vector indexes in PostgreSQL: tenants earn and lose them by size, and no answer depends on one."""
 
+import threading
 import time
 from collections.abc import Iterator, Sequence
 
@@ -93,9 +94,12 @@ def test_a_large_tenant_earns_an_index_and_its_searches_use_it(
     assert "HNSW" not in store.report().index
     assert tend(store).endswith("HNSW for acme")
     assert "HNSW for acme" in str(store.check())
-    other = open_store(postgres)
-    tend(other)
-    assert found(other) == nearest(range(LARGE), 10)
+    other = open_store(postgres)  # as a server that leaves upkeep to others: its first search has it look
+    for _ in range(2):
+        assert found(other) == nearest(range(LARGE), 10)
+        for thread in threading.enumerate():
+            if thread.name == vector_indexes.LOOKING:
+                thread.join(SECONDS)
     other.close()
     scans = "SELECT sum(idx_scan) FROM pg_stat_user_indexes WHERE indexrelname LIKE 'embedding_near_%'"
     for _ in range(1_000):  # a connection reports its scans when it ends

@@ -118,7 +118,10 @@ class Candidates:
 
 
 def find(question: Question, reader: Reader, embeddings: Embeddings) -> Candidates:
-    """The candidates by meaning and by words; a filter by ids names exactly the candidates."""
+    """The candidates by meaning and by words, looked for at the same time.
+
+    A filter by ids names exactly the candidates.
+    """
     policy, where = question.policy, question.where
     many = max(policy.candidates, question.limit)
     names = () if policy.formula else identifiers(question.text)

@@ -304,7 +304,6 @@ class PostgresStore(Store):
 
     def tend(self) -> None:
         """See `TendedStore`."""
-        self._indexes.look()
         with self.exclusive(TENDING) as alone:
             if alone:
                 self._indexes.tend()

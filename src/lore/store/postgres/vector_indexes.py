@@ -7,6 +7,8 @@ dropped without blocking anyone (CONCURRENTLY), by one process at a time.
 
 import hashlib
 import logging
+import threading
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -16,10 +18,13 @@ from lore.health import Finding
 from lore.store.columns import Parameters, Row
 from lore.store.postgres.connections import Connections
 from lore.store.postgres.tables import EVERY_TENANT
+from lore.supervision import failure_of
 from lore.text import listed
 
 EARNED_AT = 50_000
 """Vectors of one tenant and model from which an index is built. Below, comparing all is as quick."""
+LOOK_SECONDS = 300.0
+"""How long a process relies on what it knows of the indexes; others build and drop them, too."""
 KEPT_SHARE = 0.5
 """Share of EARNED_AT below which an index is dropped again."""
 MOST_INDEXES = 100
@@ -35,6 +40,8 @@ LINK_BYTES = 700
 LEAST_MB, MOST_MB = 64, 1_024
 """Memory for a build."""
 PREFIX = "embedding_near_"
+LOOKING = "lore-indexes"
+"""The name of the thread that looks."""
 
 logger = logging.getLogger(__name__)
 
@@ -102,11 +109,18 @@ class VectorIndexes:
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
         self._complete: Mapping[tuple[int, str], VectorIndex] = {}
+        self._look_at = 0.0
         self._building: psycopg.Connection[Row] | None = None
 
     # --- searching
     def covers(self, tenant: int, model: str, namespaces: Sequence[str]) -> bool:
-        """Whether there is an index that finds most of what a reader of these namespaces sees."""
+        """Whether there is an index that finds most of what a reader of these namespaces sees.
+
+        At times this has a thread look; until it has, a search compares all vectors.
+        """
+        if (now := time.monotonic()) >= self._look_at:
+            self._look_at = now + LOOK_SECONDS
+            threading.Thread(target=failure_of, args=(self.look,), name=LOOKING, daemon=True).start()
         index = self._complete.get((tenant, model))
         return index is not None and index.seen_by(namespaces) >= COVERED_SHARE * index.vectors
 
