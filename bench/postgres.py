@@ -141,8 +141,8 @@ def _kept(url: str, written: dict[str, str]) -> Figures:
 
 # --- replicas
 @contextmanager
-def replica(folder: Path, url: str) -> Iterator[tuple[subprocess.Popen[str], httpx2.Client]]:
-    """A `lore-server` process and a client of it."""
+def replica(folder: Path, url: str, **more: str) -> Iterator[tuple[subprocess.Popen[str], httpx2.Client]]:
+    """A `lore-server` process and a client of it. more: variables of its environment."""
     env = {
         **os.environ,
         "LORE_DATA_DIR": str(folder),
@@ -151,6 +151,7 @@ def replica(folder: Path, url: str) -> Iterator[tuple[subprocess.Popen[str], htt
         "LORE_PORT": "0",
         "LORE_CONSOLIDATION_INTERVAL": "0",
         "LORE_RATE_LIMIT": "0",
+        **more,
     }
     with subprocess.Popen(LORE_SERVER, env=env, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -162,7 +163,8 @@ def replica(folder: Path, url: str) -> Iterator[tuple[subprocess.Popen[str], htt
             process.kill()
 
 
-def _remember(client: httpx2.Client, text: str) -> str:
+def remember(client: httpx2.Client, text: str) -> str:
+    """The id of a new memory."""
     answer = client.post("/api/v1/remember", json={"draft": text})
     answer.raise_for_status()
     return str(answer.json()["id"])
@@ -183,7 +185,7 @@ def replicas(url: str, options: argparse.Namespace) -> Figures:
         )
         for _ in range(options.memories):
             text = corpus.text()
-            id = _remember(one, text)
+            id = remember(one, text)
             began, tries = time.perf_counter(), 1
             while not _found(other, text, id) and time.perf_counter() - began < TIMEOUT_SECONDS:
                 tries += 1
@@ -210,14 +212,14 @@ def kills(url: str, options: argparse.Namespace) -> Figures:
             stack.enter_context(replica(Path(folder) / name, url)) for name in ("one", "other")
         )
         with ThreadPoolExecutor(8) as pool:
-            work = {pool.submit(_remember, (one, other)[at % 2], text): text for at, text in enumerate(texts)}
+            work = {pool.submit(remember, (one, other)[at % 2], text): text for at, text in enumerate(texts)}
             list(work)[len(work) // 4].exception()
             process.kill()
             written |= _acknowledged(work)
         refused = [text for text in work.values() if text not in set(written.values())]
         _, again = stack.enter_context(replica(Path(folder) / "one", url))
         kept = {text for text in refused if _stored(url, text)}
-        written |= {_remember(again, text): text for text in refused if text not in kept}
+        written |= {remember(again, text): text for text in refused if text not in kept}
     return {**_kept(url, written), "refused": len(refused)}
 
 

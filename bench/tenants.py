@@ -1,4 +1,4 @@
-"""What a store of many tenants costs: bytes of a memory, searches, writes, embedding and consolidation.
+"""Measure what one memory and one call cost in a store of many tenants: bytes, and seconds of the processor.
 
 python -m bench.tenants [--memories 20000] [--tenants 4] [--namespaces 1000000] [--texts 400] [--model NAME]
     [--json FILE]
@@ -163,11 +163,11 @@ def _talk(config: Config, tenants: int = 10, turns: int = 20) -> dict[str, float
     corpus, ago = Corpus(13), time.time() - 86400
     with wire(config) as lore:
         for number in range(tenants):
-            said = [
+            conversation = [
                 Turn(uuid=str(at), session="s", role="user", text=f"We decided: {corpus.text()}", at=ago + at)
                 for at in range(turns)
             ]
-            replace(lore, tenant=f"talk {number}").keep_pushed([Sent("codex", turn) for turn in said])
+            replace(lore, tenant=f"talk {number}").keep_pushed([Sent("codex", turn) for turn in conversation])
         lore.embed_pending()
         return _consolidations(lore)
 

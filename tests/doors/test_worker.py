@@ -82,14 +82,14 @@ def worker(folder: Path, postgres: str, *options: str) -> Iterator["subprocess.P
 
 def talk(lore: Lore) -> None:
     """Quiet conversations of a day ago; each has a decision of its own."""
-    said = time() - 86400
+    yesterday = time() - 86400
     turns = [
         Turn(
             uuid=f"{session} {number}",
             session=f"s{session}",
             role="user",
             text=text_of(session) if number == 0 else f"Look at {NAMES[number]} {session * TURNS + number}.",
-            at=said + session * TURNS + number,
+            at=yesterday + session * TURNS + number,
         )
         for session in range(SESSIONS)
         for number in range(TURNS)

@@ -45,11 +45,11 @@ def schedules_of(lore: Lore) -> SharedSchedules:
 def talk(lore: Lore, tenant: str, clock: Clock, count: int = 1) -> Lore:
     """Conversations with something to keep, in the namespace of a tenant."""
     ours = replace(lore, tenant=tenant)
-    said = ["We decided to use Postgres for the ferry.", "I prefer short names in the ferry."]
+    statements = ["We decided to use Postgres for the ferry.", "I prefer short names in the ferry."]
     for session in range(count):
         turns = [
             Turn(uuid=f"{session} {number}", session=f"s{session}", role="user", text=text, at=clock())
-            for number, text in enumerate(said)
+            for number, text in enumerate(statements)
         ]
         ours.keep_pushed([Sent("codex", turn) for turn in turns])
     return ours

@@ -1,11 +1,7 @@
 """Several servers in front of one PostgreSQL database: each sees at once what the others have written."""
 
-import os
-import subprocess
-import sys
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from queue import Queue
 from threading import Event, Thread
@@ -14,43 +10,12 @@ from typing import Any
 import httpx2
 import pytest
 
+from bench.postgres import remember, replica
 from lore.embed.hashing import HashEmbedder
 from lore.model import SESSION, SHARED, TURN, Cause, Memory
 from lore.store import SharedStore, open_store
 from tests.doors.command import Command
 from tests.doors.resident import SECONDS
-
-SERVER = (sys.executable, "-c", "from lore.doors.http.server import main; main()")
-
-
-@contextmanager
-def replica(
-    folder: Path, postgres: str, **more: str
-) -> Iterator[tuple[subprocess.Popen[str], httpx2.Client]]:
-    """A server of its own, and a client of it."""
-    env = {
-        **os.environ,
-        "LORE_DATA_DIR": str(folder),
-        "LORE_DATABASE_URL": postgres,
-        "LORE_EMBEDDING_MODEL": "hash",
-        "LORE_PORT": "0",
-        "LORE_CONSOLIDATION_INTERVAL": "0",
-        **more,
-    }
-    with subprocess.Popen(SERVER, env=env, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        try:
-            address = process.stdout.readline().split(" at ")[1].split(";")[0]
-            with httpx2.Client(base_url=address, timeout=SECONDS) as client:
-                yield process, client
-        finally:
-            process.kill()
-
-
-def remember(client: httpx2.Client, text: str) -> str:
-    answer = client.post("/api/v1/remember", json={"draft": text})
-    answer.raise_for_status()
-    return str(answer.json()["id"])
 
 
 def search(client: httpx2.Client, text: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""worker: run a process that embeds and consolidates, and serves nobody."""
+"""worker: run a process that embeds and consolidates, and answers no requests."""
 
 import click
 
@@ -25,9 +25,9 @@ MOST = 64
 def worker(flags: Flags, processes: int, database_url: str | None) -> None:
     """Embed and consolidate what servers leave to workers.
 
-    It serves nobody. Run as many as you like on any machine that reaches the database, beside servers with
-    --no-upkeep. Ctrl-C or SIGTERM ends it after the current step; one that is killed loses nothing. Messages
-    go to stderr.
+    It answers no requests. Run as many as you like, on any machine that reaches the database, beside servers
+    with --no-upkeep. Ctrl-C or SIGTERM ends it after the current step; one that is killed loses nothing.
+    Messages go to stderr.
     """
     show_log()
     config = settings(flags, database_url=database_url)

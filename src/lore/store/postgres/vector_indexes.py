@@ -40,7 +40,7 @@ LINK_BYTES = 700
 LEAST_MB, MOST_MB = 64, 1_024
 """Memory for a build."""
 PREFIX = "embedding_near_"
-LOOKING = "lore-indexes"
+LOOKING = "lore-look"
 """The name of the thread that looks."""
 
 logger = logging.getLogger(__name__)
