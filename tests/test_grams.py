@@ -50,7 +50,8 @@ def test_every_part_of_a_text_is_found_in_its_index(text: str) -> None:
     ("text", "count"), [("two words", 2), ("数据库很慢", 3), ("用Redis缓存", 3), ("สวัสดีครับ", 3), ("", 0)]
 )
 def test_words_are_counted_without_spaces(text: str, count: int) -> None:
-    assert count_words(text) == count
+    assert count_words(text, 100) == count
+    assert count_words(text, 1) == min(1, count)
 
 
 @pytest.mark.parametrize("text", ["数" * 50_000, "数a" * 25_000, "a" * 50_000, "_数" * 25_000, "ส" * 50_000])

@@ -59,14 +59,13 @@ def split(text: str) -> list[str]:
     return [gram for part in _cut(normalized(text)) for gram in part.grams(ends=False)]
 
 
-def count_words(text: str) -> int:
-    """About how many words a text has: two characters of Chinese, Japanese or Korean count as one, or four
-    of another such script."""
+def count_words(text: str, at_most: int) -> int:
+    """About how many words a text has, up to a number: two characters of Chinese, Japanese or Korean count as
+    one, or four of another such script."""
     if not unspaced(text):
-        return len(text.split())
-    return sum(
-        -(-len(part.run) // (2 * part.size - 2)) if part.size else 1 for part in _cut(normalized(text))
-    )
+        return min(at_most, len(text.split(None, at_most)))
+    counts = (-(-len(part.run) // (2 * part.size - 2)) if part.size else 1 for part in _cut(normalized(text)))
+    return min(at_most, sum(counts))
 
 
 class _Part(NamedTuple):

@@ -24,7 +24,7 @@ from lore.doors.endpoint import LOOPBACK, Endpoint
 from lore.doors.residence import Listener, Residence, accept_clients, residing
 from lore.doors.streams import FINISH_SECONDS
 from lore.doors.transcript_watcher import Transcripts, TranscriptWatcher
-from lore.doors.upkeep import SPARED, Consolidation, stop_on_signal, supervised
+from lore.doors.upkeep import SPARED, Consolidation, spare_modules, stop_on_signal, supervised
 from lore.engine import Lore
 from lore.engine.consolidation_run import language_models
 from lore.environment import of_clients
@@ -121,6 +121,7 @@ class Daemon:
         self._clients.link = self._http.link
         async with anyio.create_task_group() as chores:
             chores.start_soon(stop_on_signal, stopping)
+            chores.start_soon(spare_modules)
             chores.start_soon(supervised, Service("resting"), partial(self._rest, stopping))
             chores.start_soon(supervised, self._ingestion, self._ingest)
             chores.start_soon(supervised, Service("reading named transcripts"), self._ingest_named)

@@ -1,6 +1,8 @@
 """upkeep: the background work of a process that serves a store: supervised, and consolidation on schedule."""
 
+import gc
 import signal
+import sys
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager, nullcontext
 
@@ -17,6 +19,8 @@ SCHEDULE_TICK_SECONDS = 2.0
 """Shortest time between two looks at the schedule of consolidations."""
 SPARED = 50
 """Wait this multiple of the last look's duration, so that looking takes less than 2 % of a core."""
+SPARING_SECONDS = 5.0
+"""Time between two looks for modules that were loaded."""
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGINT", "SIGHUP") if hasattr(signal, name))
 
 
@@ -24,6 +28,26 @@ async def supervised(service: Service, work: Callable[[], Awaitable[None]]) -> N
     """Begin the work again whenever it fails, after a pause; no failure ends the process."""
     while (error := await async_failure_of(work)) is not None:
         await anyio.sleep(service.failed(error))
+
+
+def spare_loaded() -> None:
+    """Keep what is loaded out of all later garbage collections: modules, classes and functions.
+
+    A full collection stops every search that runs. It comes once in about a hundred searches, and takes 40 ms
+    with what is loaded, and 8 without.
+    """
+    gc.collect()
+    gc.freeze()
+
+
+async def spare_modules(seconds: float = SPARING_SECONDS) -> None:
+    """Call `spare_loaded` whenever modules were loaded, for as long as the process lives."""
+    spared = 0
+    while True:
+        await anyio.sleep(seconds)
+        if len(sys.modules) > spared:
+            spared = len(sys.modules)
+            spare_loaded()
 
 
 async def stop_on_signal(stopping: anyio.Event) -> None:

@@ -117,37 +117,50 @@ class Candidates:
         return confidence.confidence(self.question.text, support, certain)
 
 
+@dataclass(frozen=True, slots=True)
+class WordMatches:
+    """Matches by words. memories: theirs, and the turns beside the first. vectors: of those that have one."""
+
+    matches: TextMatches
+    memories: Sequence[Memory]
+    vectors: Mapping[str, Vector]
+
+
 def find(question: Question, reader: Reader, embeddings: Embeddings) -> Candidates:
     """The candidates by meaning and by words, looked for at the same time.
 
     A filter by ids names exactly the candidates.
     """
     policy, where = question.policy, question.where
-    many = max(policy.candidates, question.limit)
     names = () if policy.formula else identifiers(question.text)
     with ThreadPoolExecutor(1, "lore-words") as meanwhile:
-        matching = meanwhile.submit(reader.matching, [*terms(question.text), *names], many, where)
+        by_words = meanwhile.submit(_by_words, question, names, reader, embeddings.model)
         vector = embeddings.embed_query(question.text)
-        near = Neighbours({}) if vector is None else reader.near(vector, embeddings.model, many, where)
-        found = matching.result()
-    question, words = replace(question, vector=vector), found.strengths
+        near = (
+            Neighbours({})
+            if vector is None
+            else reader.near(vector, embeddings.model, _many(question), where)
+        )
+        found = by_words.result()
+    question, words = replace(question, vector=vector), found.matches.strengths
     likely = [id for id, cosine in near.items() if embeddings.likeness(cosine) > policy.likely_above]
     linked = _linked([likely, list(words)], question, reader)
     lists = {"words_rank": list(words)}
     lists |= {} if vector is None else {"meaning_rank": likely}
     lists |= {"links_rank": list(linked)} if linked else {}
-    chosen = dict.fromkeys([*near, *words, *linked, *(where.ids or ())])
-    alone = policy.formula or where.ids is not None
-    beside = () if alone else (*list(near)[:BESIDE], *list(words)[:BESIDE])
-    memories = reader.select(replace(where, ids=tuple(chosen), beside=beside), EVERY)
+    read = {memory.id for memory in found.memories}
+    unread = [id for id in (*near, *linked, *(where.ids or ())) if id not in read]
+    memories = _newest_first([*found.memories, *_read(unread, list(near), question, reader)])
     unmeasured = [memory.id for memory in memories if memory.id not in near]
     rest: dict[str, float] = {}
     if vector is not None and unmeasured:
-        rest = cosines_to(vector, reader.vectors(embeddings.model, unmeasured))
+        others = [id for id in unmeasured if id not in read]
+        vectors = {**found.vectors, **(reader.vectors(embeddings.model, others) if others else {})}
+        rest = cosines_to(vector, {id: vectors[id] for id in unmeasured if id in vectors})
     likeness = {id: embeddings.likeness(cosine) for id, cosine in (near | rest).items()}
     meaning = evidence.z_scaled(likeness, evidence.UNRELATED)
     texts = {memory.id: f"{memory.title}\n{memory.content}".lower() for memory in memories}
-    wording = {} if policy.formula else _wording(found, terms(question.text), texts)
+    wording = {} if policy.formula else _wording(found.matches, terms(question.text), texts)
     candidates = Candidates(
         question=question,
         memories=memories,
@@ -161,6 +174,34 @@ def find(question: Question, reader: Reader, embeddings: Embeddings) -> Candidat
         pending=near.pending,
     )
     return candidates if policy.formula else replace(candidates, around=_around(candidates, names, reader))
+
+
+def _many(question: Question) -> int:
+    """Candidates by meaning, and by words."""
+    return max(question.policy.candidates, question.limit)
+
+
+def _by_words(question: Question, names: Sequence[str], reader: Reader, model: str) -> WordMatches:
+    wanted = [*terms(question.text), *names]
+    matches = reader.matching(wanted, _many(question), question.where)
+    memories = _read(list(matches.strengths), list(matches.strengths), question, reader)
+    vectors = reader.vectors(model, [memory.id for memory in memories]) if memories else {}
+    return WordMatches(matches, memories, vectors)
+
+
+def _read(ids: Sequence[str], ranked: Sequence[str], question: Question, reader: Reader) -> list[Memory]:
+    """The memories with these ids, and the turns beside the first of `ranked`."""
+    alone = question.policy.formula or question.where.ids is not None
+    beside = () if alone else tuple(ranked[:BESIDE])
+    chosen = tuple(dict.fromkeys(ids))
+    wanted = replace(question.where, ids=chosen, beside=beside)
+    return reader.select(wanted, EVERY) if chosen or beside else []
+
+
+def _newest_first(memories: Iterable[Memory]) -> list[Memory]:
+    """Each once."""
+    distinct = {memory.id: memory for memory in memories}.values()
+    return sorted(distinct, key=lambda memory: (-memory.created_at, -memory.alias))
 
 
 def _wording(found: TextMatches, words: Sequence[str], texts: Mapping[str, str]) -> dict[str, float]:

@@ -146,8 +146,8 @@ def replaces(question: str, older: str, newer: str, less_similar: float = 0.0) -
 
     less_similar: by how much the newer text is less similar to the question than the older one.
     """
-    topic = (_stems(question) - _ASKING) & _stems(older)
-    if not topic or not topic <= _stems(newer) or less_similar > MOST_LESS_SIMILAR:
+    topic = _topic(question, older)
+    if not topic or not topic <= _topic(question, newer) or less_similar > MOST_LESS_SIMILAR:
         return False
     if not _tells_change(newer) or wording(older) is None or ADDING.search(newer):
         return False
@@ -163,6 +163,12 @@ def _tells_change(text: str) -> bool:
     if new is None:
         return False
     return new.corrects or not CHANGING.isdisjoint(new.words) or _CHANGE.search(new.text) is not None
+
+
+@lru_cache(maxsize=CACHED)
+def _topic(question: str, text: str) -> frozenset[str]:
+    """The stems of a text that the question names."""
+    return (_stems(question) - _ASKING) & _stems(text)
 
 
 @lru_cache(maxsize=CACHED)

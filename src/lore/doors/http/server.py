@@ -42,7 +42,7 @@ from lore.doors.http.sign_in import PAGES, link
 from lore.doors.http.transport import transport_options
 from lore.doors.logbook import show_log
 from lore.doors.streams import FINISH_SECONDS
-from lore.doors.upkeep import Consolidation, stop_on_signal
+from lore.doors.upkeep import Consolidation, spare_modules, stop_on_signal
 from lore.engine import Lore
 from lore.errors import LoreError, Unavailable
 from lore.version import VERSION
@@ -131,6 +131,7 @@ async def _serve(lore: Lore, config: Config, listener: socket.socket) -> None:
     consolidation = Consolidation(lore)
     async with anyio.create_task_group() as chores:
         chores.start_soon(stop_on_signal, served.stopping)
+        chores.start_soon(spare_modules)
         if config.upkeep:
             chores.start_soon(consolidation.run)
         location = lore.store.report().location

@@ -98,7 +98,7 @@ def _names(aliases: Aliases) -> list[str]:
 def _settings() -> Settings:
     """Settings that keep Chroma in this process, whatever its variables or a `.env` file here say."""
     return Settings(
-        _env_file=None,  # type: ignore[call-arg]  # a parameter of every pydantic settings class
+        _env_file=None,  # a parameter of every pydantic settings class
         anonymized_telemetry=False,
         chroma_api_impl="chromadb.api.rust.RustBindingsAPI",
         chroma_otel_granularity="none",

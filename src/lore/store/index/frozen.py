@@ -43,7 +43,7 @@ WIDEST = 2.5
 HEADER_BYTES = 1 << 16
 _LENGTHS = struct.Struct("<II")
 """The length of the header's JSON and its checksum."""
-SIFTED, SIFTED_PER_WANTED, SIFTED_SHARE = 4096, 10, 100
+SIFTED, SIFTED_PER_WANTED, SIFTED_SHARE = 4096, 10, 64
 """Vectors that the signs let through to be ranked by their codes: at least, for each that is wanted, and one
 in this many."""
 AT_ONCE = 1024
