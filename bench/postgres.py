@@ -11,7 +11,9 @@ load: writers and readers in PROCESSES processes, all in one tenant, through the
 one of two replicas while both are written to. workers: SIGKILL for one of two processes that embed. sizes:
 one tenant grows; searches compare all vectors, or ask an HNSW index where the tenant has earned one: words
 and meaning alone, and whole searches, which embed the question. Recall is the share of the ten nearest by
-comparing all. The exit code is 1 if anything is lost or done twice.
+comparing all. Where pg_textsearch is there, words and whole searches are measured again with a BM25 index
+(`bm25`); the agreement is the share of questions whose first ten by words are the same. The exit code is 1 if
+anything is lost or done twice.
 """
 
 import argparse
@@ -26,6 +28,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
+from operator import eq
 from pathlib import Path
 from typing import Any
 
@@ -42,10 +45,11 @@ from lore.embed import open_embedder
 from lore.embed.hashing import HashEmbedder
 from lore.model import SHARED, Cause, Draft, Memory, new_id
 from lore.store import Store, open_store
-from lore.store.postgres import vector_indexes
+from lore.store.postgres import vector_indexes, word_indexes
 from lore.store.postgres.store import PostgresStore
 from lore.store.values import EVERY, JournalFilter
 from lore.text import terms
+from scripts import textsearch_extension
 from scripts.postgres_server import Server, running
 
 PROCESSES = 2
@@ -53,6 +57,8 @@ ROLE = "lore"
 LIMIT = 64
 """Candidates that a search asks for."""
 BATCH, SAMPLES = 2_000, 1_000
+NEVER = 1 << 40
+"""A number of memories that no tenant has."""
 TIMEOUT_SECONDS = 60.0
 CLAIM_SECONDS = 2.0
 """How long the batch of a killed worker stays claimed."""
@@ -279,8 +285,8 @@ def sizes(url: str, options: argparse.Namespace) -> Figures:
         def near(vector: Any, reader: Any = reader, limit: int = LIMIT) -> list[str]:
             return list(reader.near(vector, embedder.model, limit, Filter()))
 
-        def matching(text: str, reader: Any = reader) -> object:
-            return reader.matching(terms(text), LIMIT, Filter())
+        def matching(text: str, reader: Any = reader) -> list[str]:
+            return list(reader.matching(terms(text), LIMIT, Filter()).strengths)
 
         exact = [near(vector, limit=10) for vector in vectors]
         row: Figures = {
@@ -293,11 +299,40 @@ def sizes(url: str, options: argparse.Namespace) -> Figures:
             row["recall"] = sum(len({*one} & {*other}) for one, other in both) / sum(map(len, exact))
         lore = wire(Config(database_url=url, embedding_model=options.model))
         lore.search(Query(text="a first question about something else"))
-        row |= _percentiles("search", _timed([Query(text=text) for text in questions], lore.search))
+        searched = [Query(text=text) for text in questions]
+        row |= _percentiles("search", _timed(searched, lore.search))
+        if textsearch_extension.installed() is not None:
+            first = [matching(text)[:10] for text in questions]
+            with _word_index(url, [store, lore.store]) as built:
+                row |= built | _percentiles("bm25", _timed(questions, matching))
+                row |= _percentiles("bm25_search", _timed(searched, lore.search))
+                again = [matching(text)[:10] for text in questions]
+                row["agreement"] = sum(map(eq, first, again)) / len(first)
         lore.close()
         report[f"{size}"] = row
         store.close()
     return report
+
+
+@contextmanager
+def _word_index(url: str, stores: Iterable[Store]) -> Iterator[Figures]:
+    """The seconds to build a word index, and its bytes; the tenant has it for the block."""
+    word_indexes.EARNED_AT = 1
+    began = time.perf_counter()
+    for store in stores:
+        assert isinstance(store, PostgresStore)
+        store.tend()
+    seconds = time.perf_counter() - began
+    with psycopg.connect(url) as connection:
+        ((size,),) = connection.execute(
+            "SELECT pg_relation_size(indexrelid) FROM pg_index"
+            f" WHERE indexrelid::regclass::text LIKE '{word_indexes.KIND.prefix}%'"
+        ).fetchall()
+    yield {"bm25_build_s": seconds, "bm25_bytes": size}
+    word_indexes.EARNED_AT = NEVER
+    for store in stores:
+        assert isinstance(store, PostgresStore)
+        store.tend()
 
 
 def _build_index(store: Store) -> float:
@@ -336,13 +371,15 @@ def database(server: Server, name: str) -> Iterator[str]:
         with psycopg.connect(server.url(name), autocommit=True) as owner:
             owner.execute("CREATE EXTENSION vector")
             owner.execute("ALTER FUNCTION pg_catalog.ts_match_vq(tsvector, tsquery) LEAKPROOF")
+            if textsearch_extension.installed() is not None:
+                owner.execute("CREATE EXTENSION pg_textsearch")
         yield server.url(name, ROLE)
         admin.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
 def main() -> int:
     options = _options()
-    vector_indexes.EARNED_AT = options.index_from
+    vector_indexes.EARNED_AT, word_indexes.EARNED_AT = options.index_from, NEVER
     report: Figures = {}
     with running(options.server, {"shared_buffers": "256MB"}) as server:
         for part in options.parts:

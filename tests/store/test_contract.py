@@ -1579,11 +1579,14 @@ def test_a_new_memory_has_the_author_of_its_transaction_unless_it_has_one(store:
     assert {id: one.author for id, one in shared(store).get(["a", "b"]).items()} == {"a": "alice", "b": "bob"}
 
 
-def test_the_namespaces_of_all_tenants_are_known(store: Store) -> None:
-    assert store.namespaces() == []
+def test_the_namespaces_of_all_tenants_and_of_one_are_known(store: Store) -> None:
+    assert store.namespaces() == store.namespaces("acme") == []
+    keep_for(store, "zoo", memory("z"))
     society(store)
     keep_for(store, "acme", memory("a"))
-    assert store.namespaces() == [("", "mine"), ("", SHARED), ("", "theirs"), ("acme", SHARED)]
+    own = [("", "mine"), ("", SHARED), ("", "theirs")]
+    assert store.namespaces() == [*own, ("acme", SHARED), ("zoo", SHARED)]
+    assert [store.namespaces(name) for name in ("", "acme", "nobody")] == [own, [("acme", SHARED)], []]
 
 
 def test_a_reader_counts_its_own_and_the_shared_never_anothers(store: Store) -> None:

@@ -76,7 +76,7 @@ def _entries(batch: str, context: Context) -> list[Entry]:
     seen = context.reader.journal(where, EVERY)
     if not seen:
         raise NotFound(f"there is no change {preview(batch, 80)}; `activity` names the batch of each")
-    every = [name for tenant, name in context.store.namespaces() if tenant == context.tenant]
+    every = [name for _, name in context.store.namespaces(context.tenant)]
     if len(context.store.reader(context.namespace, context.tenant, every).journal(where, EVERY)) > len(seen):
         raise Invalid(f"{batch} also changed memories that {context.namespace} does not see")
     return seen

@@ -294,8 +294,8 @@ class Store(ABC):
         """Count one use of each memory shown, and add activation. Nothing else changes."""
 
     @abstractmethod
-    def namespaces(self) -> list[tuple[str, str]]:
-        """Tenant and namespace of all memories, in order."""
+    def namespaces(self, tenant: str | None = None) -> list[tuple[str, str]]:
+        """Tenant and namespace of all memories, or of those of one tenant, in order."""
 
     @abstractmethod
     def unembedded(self, model: str, limit: int, claim_seconds: float = 0.0) -> Backlog:

@@ -124,7 +124,7 @@ async def _namespaces(served: Served, request: Request, caller: Caller) -> Respo
 
 def _names(lore: Lore, caller: Caller) -> list[dict[str, Any]]:
     """The namespaces that the caller may act in, with the number of their own memories."""
-    existing = {name for tenant, name in lore.store.namespaces() if tenant == caller.tenant}
+    existing = {name for _, name in lore.store.namespaces(caller.tenant)}
     own = {SHARED, *caller.namespaces} - {EVERY_NAMESPACE}
     names = existing | own if EVERY_NAMESPACE in caller.namespaces else own
     shared = _count(lore, caller, SHARED)

@@ -120,7 +120,7 @@ def _undo(lore: Lore, id: str) -> UndoneImport:
 
 def _seen(lore: Lore, caller: Caller) -> frozenset[str]:
     """The namespaces of a caller that have memories."""
-    existing = {name for tenant, name in lore.store.namespaces() if tenant == caller.tenant}
+    existing = {name for _, name in lore.store.namespaces(caller.tenant)}
     return frozenset({SHARED, *caller.namespaces} & existing) or frozenset({lore.namespace})
 
 

@@ -99,6 +99,7 @@ WRONG_WORDS = f"""
     ) v LEFT JOIN words w ON w.tenant = v.tenant AND w.memory = v.memory
     WHERE w.words IS DISTINCT FROM v.words
 """
+CITUS = "SELECT EXISTS (SELECT 1 FROM pg_extension x WHERE x.extname = 'citus')"
 SUBJECTS = """
     SELECT s.tenant, s.memory, s.name FROM subject s JOIN unnest(%(tenants)s::int[], %(aliases)s::int[])
         AS v (tenant, memory) ON s.tenant = v.tenant AND s.memory = v.memory
@@ -117,6 +118,12 @@ def words_are_quick(connections: Connections) -> bool:
     """Whether the index of words may be used under row-level security (see docs/postgres.md)."""
     ((quick,),) = connections.read(EVERY_TENANT, LEAKPROOF, {})
     return bool(quick)
+
+
+def is_distributed(connections: Connections) -> bool:
+    """Whether Citus keeps the tables on several nodes."""
+    ((distributed,),) = connections.read(EVERY_TENANT, CITUS, {})
+    return bool(distributed)
 
 
 def quick(connections: Connections) -> list[Finding]:

@@ -8,6 +8,7 @@ from lore.model import SHARED, Link, Successor
 from lore.store import Reader
 from lore.store.columns import Parameters, Row, Rows, link_of
 from lore.store.postgres import sql
+from lore.store.postgres.matching import Matching
 from lore.store.postgres.nearest import Nearest
 from lore.store.rows import suggestion_of
 from lore.store.values import EVERY, Cooccurrence, Place, Suggestion, SuggestionFilter
@@ -61,12 +62,12 @@ PENDING_SUGGESTION = f"""
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """How a reader reaches its rows. quick_words: the text index may be used (see `Terms`)."""
+    """How a reader reaches its rows."""
 
     rows: Rows
     tenant: int
     nearest: Nearest
-    quick_words: bool = True
+    matching: Matching
 
 
 class GraphReader(Reader):
@@ -78,7 +79,7 @@ class GraphReader(Reader):
         self._source = source.rows
         self._tenant = source.tenant
         self._nearest = source.nearest
-        self._quick_words = source.quick_words
+        self._matching = source.matching
         self._namespaces = tuple(dict.fromkeys((namespace, SHARED, *self.teams)))
 
     def _rows(self, statement: str, **parameters: Any) -> list[Row]:

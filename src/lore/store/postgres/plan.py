@@ -45,6 +45,13 @@ SETUP = (
         ("ALTER FUNCTION pg_catalog.ts_match_vq(tsvector, tsquery) LEAKPROOF;",),
     ),
     Part(
+        "ranked words (optional)",
+        "With pg_textsearch (PostgreSQL 17 or 18) in shared_preload_libraries, large tenants get a BM25 index"
+        " of their words. Without it, searches find the same by counting words. Before the library goes, run"
+        " DROP EXTENSION pg_textsearch CASCADE: without it no table with such an index can be read.",
+        ("CREATE EXTENSION IF NOT EXISTS pg_textsearch;",),
+    ),
+    Part(
         "rights",
         f"After the first start as {OWNER}, which makes the tables: {SERVER} may read and write all of them.",
         (

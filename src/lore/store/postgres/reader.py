@@ -12,9 +12,9 @@ from lore.model import Entry, Filter, Memory, Trace
 from lore.store.columns import RECORDS, Row, memory_of, record_of
 from lore.store.postgres import sql, text_index
 from lore.store.postgres.graph_reader import PENDING_SUGGESTION, GraphReader
+from lore.store.postgres.matching import RAREST
 from lore.store.postgres.nearest import Scope
 from lore.store.postgres.tables import numbers_of
-from lore.store.postgres.text_index import Terms
 from lore.store.records import AnyRecord, Bookmark
 from lore.store.rows import TEXT_KEYS, decoded, encoded, entry_of, trace_of, unpacked_text
 from lore.store.values import (
@@ -225,32 +225,8 @@ class PostgresReader(GraphReader):
     # --- search
     def matching(self, terms: Sequence[str], limit: int, where: Filter) -> TextMatches:
         if self._tenant < 0:
-            return TextMatches(information=dict.fromkeys(terms, text_index.RAREST))
-        if not terms:
-            return TextMatches()
-        counted = Terms(self._tenant, terms, self._rows, self._quick_words)
-        if limit < 1:
-            return TextMatches(information=counted.information())
-        telling, every = counted.telling(), counted.all()
-        found = self._matching(telling, limit, where)
-        if not found and len(telling) < len(every):
-            found = self._matching(every, limit, where)
-        return TextMatches(strengths=found, information=counted.information())
-
-    def _matching(self, queries: dict[str, float], limit: int, where: Filter) -> dict[str, float]:
-        """By these queries, each with how rare it is."""
-        if not queries:
-            return {}
-        clause, parameters = sql.passing(where)
-        rows = self._rows(
-            text_index.MATCHING.format(passing=f"{sql.sight('m')}{clause}"),
-            any=" | ".join(f"({query})" for query in queries),
-            queries=list(queries),
-            information=list(queries.values()),
-            limit=limit,
-            **parameters,
-        )
-        return dict(cast(list[tuple[str, float]], rows))
+            return TextMatches(information=dict.fromkeys(terms, RAREST))
+        return self._matching.matching(terms, limit, self._scope(where)) if terms else TextMatches()
 
     def containing(self, text: str, where: Filter) -> list[str]:
         """The database folds the case of ASCII only: it looks for the longest such part."""
@@ -279,10 +255,11 @@ class PostgresReader(GraphReader):
         return found
 
     def near(self, vector: Vector, model: str, limit: int, where: Filter) -> Neighbours:
+        return self._nearest.nearest(vector, model, limit, self._scope(where))
+
+    def _scope(self, where: Filter) -> Scope:
         clause, parameters = sql.passing(where)
-        condition = f"{sql.sight('m')}{clause}"
-        scope = Scope(self._source, condition, self._bound(parameters), wide=_wide(where))
-        return self._nearest.nearest(vector, model, limit, scope)
+        return Scope(self._source, f"{sql.sight('m')}{clause}", self._bound(parameters), wide=_wide(where))
 
     def vectors(self, model: str, ids: Iterable[str]) -> dict[str, Vector]:
         rows = self._rows(

@@ -16,11 +16,13 @@ from lore.store.columns import Row
 from lore.store.postgres import checks, opening, purge, scrub, sql, upkeep
 from lore.store.postgres.connections import Connections, rows_of
 from lore.store.postgres.graph_reader import Source
+from lore.store.postgres.matching import Matching
 from lore.store.postgres.nearest import Nearest
 from lore.store.postgres.notices import Notices
 from lore.store.postgres.reader import PostgresReader
 from lore.store.postgres.tables import EVERY_TENANT
 from lore.store.postgres.vector_indexes import VectorIndexes
+from lore.store.postgres.word_indexes import WordIndexes
 from lore.store.postgres.writer import PostgresWriter, half_of
 from lore.store.values import Backlog, Part, Passage, Use
 from lore.text import passage_of
@@ -40,7 +42,7 @@ COUNT_USE = f"""
     WHERE u.tenant = %(tenant)s AND u.memory = ANY(ARRAY(SELECT memory FROM shown))
 """
 """Rows are locked in one order, so that two callers never wait for each other in a circle. Arrays keep the
-planner from a join, for which it would read all rows of a tenant of which it knows too little."""
+planner from a join: it has no statistics of single tenants, and would read all rows of the tenant."""
 ACTIVATE = f"""
     WITH gains AS MATERIALIZED (
         SELECT u.memory, g.gain FROM unnest(%(ids)s::text[], %(gains)s::float8[]) AS g (id, gain)
@@ -66,14 +68,17 @@ NEW_STATE = """
 """
 NAMESPACES = """
     WITH RECURSIVE every (tenant, namespace) AS (
-        (SELECT e.tenant, e.namespace FROM embedding e ORDER BY e.tenant, e.namespace LIMIT 1)
+        (SELECT e.tenant, e.namespace FROM embedding e WHERE e.tenant >= coalesce(%(tenant)s::int, 0)
+            ORDER BY e.tenant, e.namespace LIMIT 1)
         UNION ALL
         SELECT n.tenant, n.namespace FROM every, LATERAL (
             SELECT e.tenant, e.namespace FROM embedding e
             WHERE (e.tenant, e.namespace) > (every.tenant, every.namespace)
             ORDER BY e.tenant, e.namespace LIMIT 1) n
+        WHERE n.tenant = coalesce(%(tenant)s::int, n.tenant)
     )
     SELECT t.name, every.namespace FROM every JOIN tenant t ON t.number = every.tenant
+        WHERE every.tenant = coalesce(%(tenant)s::int, every.tenant)
 """
 """From one namespace to the next in the index, however many memories each has."""
 OWN_NAMESPACES = "SELECT DISTINCT m.namespace FROM memory m WHERE m.tenant = %(tenant)s ORDER BY m.namespace"
@@ -158,14 +163,19 @@ class PostgresStore(Store):
         try:
             opening.migrate(self._connections)
             self._connections.open_pool()
-            self._quick_words = checks.words_are_quick(self._connections)
+            text_index = (
+                checks.words_are_quick(self._connections),
+                checks.is_distributed(self._connections),
+            )
         except LoreError:
             self._connections.close()
             raise
         self._tenants: dict[str, int] = {}
         self._writable: set[str] = set()
-        self._indexes = VectorIndexes(self._connections)
-        self._nearest = Nearest(self._indexes)
+        vectors, words = VectorIndexes(self._connections), WordIndexes(self._connections)
+        self._indexes = (vectors, words)
+        self._nearest, self._matching = Nearest(vectors), Matching(*text_index, words)
+        self._matching_inside = Matching(*text_index)
         self._notices = Notices(self._connections)
 
     # --- tenants
@@ -188,7 +198,7 @@ class PostgresStore(Store):
         return self._tenant(name)
 
     def _source(self, tenant: int) -> Source:
-        return Source(self._connections.reader_of(tenant), tenant, self._nearest, self._quick_words)
+        return Source(self._connections.reader_of(tenant), tenant, self._nearest, self._matching)
 
     def reader(self, namespace: str, tenant: str = DEFAULT_TENANT, teams: Sequence[str] = ()) -> Reader:
         return PostgresReader(self._source(self._tenant(tenant)), namespace, teams)
@@ -204,7 +214,7 @@ class PostgresStore(Store):
     ) -> Iterator[Writer]:
         number = self._existing_tenant(tenant)
         with self._connections.turn(number), self._connections.writing(number) as rows:
-            source = Source(rows, number, Nearest(), self._quick_words)
+            source = Source(rows, number, Nearest(), self._matching_inside)
             writer = PostgresWriter(source, namespace, teams)
             writer.begin(cause, now)
             try:
@@ -224,7 +234,7 @@ class PostgresStore(Store):
     def _snapshot(self, connection: Connection[Row], tenant: int) -> Snapshot:
         """Readers that share a transaction, and so the moment of its first query."""
         rows = rows_of(connection)
-        source = Source(rows, tenant, Nearest(), self._quick_words)
+        source = Source(rows, tenant, Nearest(), self._matching_inside)
         names = [str(name) for (name,) in rows(OWN_NAMESPACES, {"tenant": tenant})]
 
         def ids(part: Part) -> Iterator[str]:
@@ -252,9 +262,11 @@ class PostgresStore(Store):
                 gains = {id: float(use.activation[id]) for id in sql.usable(use.activation)}
                 rows(ACTIVATE, shown | {"ids": list(gains), "gains": list(gains.values())})
 
-    def namespaces(self) -> list[tuple[str, str]]:
-        rows = self._connections.read(EVERY_TENANT, NAMESPACES, {})
-        return sorted((str(tenant), str(namespace)) for tenant, namespace in rows)
+    def namespaces(self, tenant: str | None = None) -> list[tuple[str, str]]:
+        number = None if tenant is None else self._tenant(tenant)
+        scope = EVERY_TENANT if number is None else number
+        rows = self._connections.read(scope, NAMESPACES, {"tenant": number})
+        return sorted((str(name), str(namespace)) for name, namespace in rows)
 
     def unembedded(self, model: str, limit: int, claim_seconds: float = 0.0) -> Backlog:
         given = {"model": model, "limit": limit, "seconds": claim_seconds}
@@ -305,16 +317,17 @@ class PostgresStore(Store):
     def tend(self) -> None:
         """See `TendedStore`."""
         with self.exclusive(TENDING) as alone:
-            if alone:
-                self._indexes.tend()
-        self._indexes.look()
+            for indexes in self._indexes if alone else ():
+                indexes.tend()
+        for indexes in self._indexes:
+            indexes.look_now()
 
     # --- care
     def report(self) -> StoreReport:
         size = checks.size_of(self._connections)
         warnings = tuple(finding for finding in checks.quick(self._connections) if not finding.passed)
-        tenants = self._indexes.described()
-        index = f"{INDEX}; HNSW for {tenants}" if tenants else INDEX
+        described = filter(None, (indexes.described() for indexes in self._indexes))
+        index = "; ".join((INDEX, *described))
         location = self._connections.location
         return StoreReport(location=location, size_bytes=size, warnings=warnings, index=index)
 
@@ -322,7 +335,7 @@ class PostgresStore(Store):
         if repair:
             checks.rebuild(self._connections)
             self.tend()
-        return [*checks.check(self._connections), self._indexes.finding()]
+        return [*checks.check(self._connections), *(indexes.finding() for indexes in self._indexes)]
 
     def scrub(self, dry_run: bool, progress: Callable[[str, int, int], None]) -> Scrubbed:
         return scrub.scrub(self._connections, dry_run=dry_run, progress=progress)
@@ -334,7 +347,7 @@ class PostgresStore(Store):
             return Purged(ids=(), rows={})
         number = self._existing_tenant(tenant)
         with self._connections.turn(number), self._connections.writing(number) as rows:
-            eraser = purge.Eraser(Source(rows, number, Nearest(), self._quick_words), SHARED)
+            eraser = purge.Eraser(Source(rows, number, Nearest(), self._matching_inside), SHARED)
             eraser.begin(cause, now)
             erased, counts = eraser.erase(ids)
             eraser.end()
@@ -345,5 +358,6 @@ class PostgresStore(Store):
         self._connections.release()
 
     def close(self) -> None:
-        self._indexes.close()
+        for indexes in self._indexes:
+            indexes.close()
         self._connections.close()

@@ -6,26 +6,20 @@ spaces is there as grams (see `lore.grams`). Each word begins with the letters o
 tenants then has lists of one tenant only, and the number of memories in a list says how rare a word is there.
 """
 
-import math
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import accumulate
+from collections.abc import Iterable, Mapping, Sequence
 
 from lore.errors import NotFound
 from lore.grams import indexed, phrase, unspaced
 from lore.model import LORE_CALL, VERBATIM
 from lore.names import subjects
-from lore.store.columns import Row, Rows
-from lore.store.postgres.sql import IDS, Table, insert, looked_up, sight
+from lore.store.columns import Rows
+from lore.store.postgres.sql import IDS, Table, insert, sight
 from lore.store.rows import packed_text
 
 FIELDS = ("title", "summary", "content", "context")
 """The indexed fields of a memory."""
-WEIGHTS = "ARRAY[0.1, 0.25, 0.5, 1]::real[]"
-"""How much a word counts in context, content, summary and title."""
-SHORTER = 1
-"""ts_rank: a long text counts less, by the logarithm of its length."""
 CONFIGURATION = "'lore_words'"
 LONGEST_WORD = 200
 MOST_WORDS = 40_000
@@ -47,46 +41,6 @@ def letters_of(tenant: int) -> str:
 
 # --- queries
 
-SCORED_AT_MOST = 3_000
-"""Occurrences of its words among which a query chooses."""
-QUERIES = f"""
-    SELECT q.at, CASE
-        WHEN q.beginning = '' THEN phraseto_tsquery({CONFIGURATION}, q.phrase)
-        WHEN q.phrase = '' THEN q.beginning::tsquery
-        ELSE phraseto_tsquery({CONFIGURATION}, q.phrase) <-> q.beginning::tsquery END AS query
-    FROM unnest(%(phrases)s::text[], %(beginnings)s::text[]) WITH ORDINALITY AS q (phrase, beginning, at)
-"""
-OCCURRENCES = f"""
-    SELECT q.at, q.query::text, (SELECT count(*) FROM (
-        SELECT 1 FROM words w WHERE w.tenant = %(tenant)s AND w.words @@ q.query
-        LIMIT {SCORED_AT_MOST + 1}) w)
-    FROM ({QUERIES}) q
-    UNION ALL SELECT 0, '', coalesce((SELECT s.memories FROM tenant_state s WHERE s.tenant = %(tenant)s), 0)
-"""
-"""The number of memories with each term, beyond the bound inexact; at 0 the number of all memories."""
-OCCURRENCES_IN_ONE_PASS = f"""
-    WITH q AS MATERIALIZED ({QUERIES}), found AS (
-        SELECT q.at, count(*) AS count FROM words w JOIN q ON w.words @@ q.query
-        WHERE w.tenant = %(tenant)s GROUP BY q.at)
-    SELECT q.at, q.query::text, coalesce(found.count, 0) FROM q LEFT JOIN found ON found.at = q.at
-    UNION ALL SELECT 0, '', coalesce((SELECT s.memories FROM tenant_state s WHERE s.tenant = %(tenant)s), 0)
-"""
-"""The same where row-level security keeps the index out: each text of the tenant is read once."""
-MATCHING = f"""
-    WITH hits AS MATERIALIZED (
-        SELECT w.memory, w.words FROM words w WHERE w.tenant = %(tenant)s AND w.words @@ %(any)s::tsquery
-    )
-    SELECT m.id, (SELECT sum(q.information * ts_rank({WEIGHTS}, h.words, q.query, {SHORTER}))
-        FROM unnest(%(queries)s::tsquery[], %(information)s::float8[]) AS q (query, information)) AS strength
-    FROM hits h {looked_up("m.id, m.alias", "h.memory", "{passing}")}
-    ORDER BY strength DESC, m.alias LIMIT %(limit)s
-"""
-"""Each term counts by how rare it is and by how often and where a text has it."""
-UNSEEN = 0.5
-"""The number of memories that a term counts as occurring in if it occurs in none."""
-RAREST = math.log1p(1 / UNSEEN)
-"""How rare every term is where nothing is stored."""
-
 ABOUT = """
     SELECT n.name, f.id FROM unnest(%(names)s::text[]) AS n (name) CROSS JOIN LATERAL (
         SELECT m.id, m.alias, count(*) OVER () AS count FROM (
@@ -98,54 +52,7 @@ ABOUT = """
 """Memories introduced by each name, without names that introduce more than :most."""
 
 
-class Terms:
-    """The terms of one query as the index reads them, and how often each occurs."""
-
-    def __init__(
-        self, tenant: int, terms: Sequence[str], rows: Callable[..., list[Row]], quick: bool
-    ) -> None:
-        """quick: the index may be used; see OCCURRENCES_IN_ONE_PASS."""
-        self._terms = terms
-        wanted = {term: _query_parts(term, letters_of(tenant)) for term in dict.fromkeys(terms)}
-        asked = {term: parts for term, parts in wanted.items() if any(parts)}
-        parts = list(dict.fromkeys(asked.values()))
-        counted = rows(
-            OCCURRENCES if quick else OCCURRENCES_IN_ONE_PASS,
-            phrases=[phrase for phrase, _ in parts],
-            beginnings=[beginning for _, beginning in parts],
-        )
-        found = {at: (query, count) for at, query, count in counted}
-        self._stored = found.pop(0)[1]
-        by_parts = {part: found[at] for at, part in enumerate(parts, 1)}
-        self._found = {term: by_parts[parts] for term, parts in asked.items()}
-        self._counts = {query: count for query, count in self._found.values() if query and count}
-
-    def information(self) -> dict[str, float]:
-        """The logarithm of how rare each term is for the tenant, in nats."""
-        return {
-            term: self._information(self._found.get(term, ("", 0))[1]) for term in dict.fromkeys(self._terms)
-        }
-
-    def _information(self, count: int) -> float:
-        return math.log1p(max(1, self._stored) / max(UNSEEN, count))
-
-    def all(self) -> dict[str, float]:
-        """All queries that find something, the rarest first, and how rare each is."""
-        ordered = sorted(self._counts, key=self._counts.__getitem__)
-        return {query: self._information(self._counts[query]) for query in ordered}
-
-    def telling(self) -> dict[str, float]:
-        """The rarest, as long as all they occur in can be scored in good time; at least one.
-
-        A common word adds little to a score, and finding all that it occurs in is most of the work.
-        """
-        found = self.all()
-        totals = accumulate(self._counts[query] for query in found)
-        kept = [at == 0 or total <= SCORED_AT_MOST for at, total in enumerate(totals)]
-        return {query: rare for (query, rare), keeps in zip(found.items(), kept, strict=True) if keeps}
-
-
-def _query_parts(term: str, letters: str) -> tuple[str, str]:
+def query_parts(term: str, letters: str) -> tuple[str, str]:
     """The words of a term that stand one after the other, and the beginning of the word behind them."""
     if not unspaced(term):
         return _lettered(_words(term), letters), ""

@@ -64,7 +64,8 @@ ALL_TENANTS = "SELECT number FROM tenant ORDER BY number"
 NEW_TENANT = "INSERT INTO tenant (name) VALUES (:name) ON CONFLICT DO NOTHING"
 NAMESPACES = "SELECT DISTINCT tenant, namespace FROM embedding"
 NAMED_NAMESPACES = f"""
-    SELECT t.name, n.namespace FROM ({NAMESPACES}) n JOIN tenant t ON t.number = n.tenant ORDER BY 1, 2
+    SELECT t.name, n.namespace FROM ({NAMESPACES}) n JOIN tenant t ON t.number = n.tenant
+        WHERE :name IS NULL OR t.name = :name ORDER BY 1, 2
 """
 OWN_NAMESPACES = "SELECT DISTINCT namespace FROM memory WHERE tenant = :tenant ORDER BY namespace"
 WAITING = """
@@ -221,8 +222,9 @@ class SqliteStore(Store):
                 rows(ACTIVATE, {"tenant": shown["tenant"], "now": now, **fade})
         self._connections.fold_log()
 
-    def namespaces(self) -> list[tuple[str, str]]:
-        return [(str(tenant), str(namespace)) for tenant, namespace in self._read(NAMED_NAMESPACES, {})]
+    def namespaces(self, tenant: str | None = None) -> list[tuple[str, str]]:
+        rows = self._read(NAMED_NAMESPACES, {"name": tenant})
+        return [(str(name), str(namespace)) for name, namespace in rows]
 
     def unembedded(self, model: str, limit: int, claim_seconds: float = 0.0) -> Backlog:
         readers = [
