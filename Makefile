@@ -1,6 +1,8 @@
 # Lore on a fresh machine: `make run` starts it for an agent, `make test` checks all of it.
 # Both set up what they need in .venv first: with uv if it is there, with python3 -m venv if not.
 MAKEFLAGS += --no-print-directory
+# each of the thousand processes of a test run would compile Lore again
+unexport PYTHONDONTWRITEBYTECODE
 BIN := .venv/bin
 # what the libraries of the explorer are made from
 LIBRARIES := $(addprefix scripts/vendor/,package-lock.json bundle.mjs bring)

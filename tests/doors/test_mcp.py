@@ -99,7 +99,7 @@ def test_the_server_introduces_itself(tmp_path: Path, era: str) -> None:
 @in_both_eras
 def test_a_memory_travels_through_all_six_tools(tmp_path: Path, era: str) -> None:
     async def story() -> None:
-        async with connected(tmp_path, era) as client:
+        async with in_process(tmp_path, era) as client:
             root = (await answer(client, "store", content="deployment of the shop", depth=0))["id"]
             kept = await answer(client, "store", content="the shop deploys from branch main", parent_id=root)
             assert kept["depth"] == 1
@@ -194,9 +194,7 @@ def test_a_model_that_cannot_load_leaves_everything_else_working(tmp_path: Path,
     anyio.run(story)
 
 
-@pytest.mark.parametrize(
-    ("stop", "era"), [(signal.SIGINT, LEGACY), (signal.SIGTERM, MODERN), (None, LEGACY), (None, MODERN)]
-)
+@pytest.mark.parametrize(("stop", "era"), [(signal.SIGINT, LEGACY), (signal.SIGTERM, MODERN), (None, LEGACY)])
 def test_the_process_ends_cleanly_when_it_is_stopped_or_its_client_goes(
     tmp_path: Path, era: str, stop: signal.Signals | None
 ) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, expect, sync_playwright
+from playwright.sync_api import Browser, Error, Page, expect, sync_playwright
 
 from tests.doors.http.serving import Server, serving
 from tests.explorer.explorer import Explorer
@@ -20,11 +20,11 @@ WAIT_MILLISECONDS = 10_000
 """The longest wait for a condition; a test that passes waits far less."""
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     """Chromium; tests skip where there is none, and fail in CI.
 
-    Its driver runs an event loop in this thread, so it ends with the module: other tests have their own.
+    Its driver runs an event loop in this thread, so it ends with the package: other tests have their own.
     """
     if not CHROMIUM.exists():
         (pytest.fail if os.environ.get("CI") else pytest.skip)(f"there is no browser at {CHROMIUM}")
@@ -44,25 +44,32 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         yield server
 
 
-@pytest.fixture(scope="module")
-def window(browser: Browser, server: Server) -> Iterator[BrowserContext]:
-    """A signed-in profile of the browser that all tests of a module share, with its cache."""
-    context = browser.new_context(viewport={"width": 1280, "height": 800}, reduced_motion="reduce")
+@pytest.fixture(scope="package")
+def page(browser: Browser, server: Server) -> Iterator[Page]:
+    """A page of a signed-in profile. All tests share it: a new page costs more than most of them."""
+    context = browser.new_context(reduced_motion="reduce")
     context.set_default_timeout(WAIT_MILLISECONDS)
     address = f"http://127.0.0.1:{server.port}/explorer/enter?code={server.served.sessions.code()}"
     assert context.request.get(address).ok
-    yield context
+    yield context.new_page()
     context.close()
 
 
 @pytest.fixture
-def explorer(window: BrowserContext, server: Server) -> Iterator[Explorer]:
-    """The explorer in a page of its own; an error in its scripts fails the test."""
-    page = window.new_page()
+def explorer(page: Page, server: Server) -> Iterator[Explorer]:
+    """The explorer as a new visitor has it; an error in its scripts fails the test."""
+    page.emulate_media(color_scheme="light")
+    page.set_viewport_size({"width": 1280, "height": 800})
     faults: list[str] = []
-    page.on("pageerror", lambda error: faults.append(str(error)))
+
+    def note(error: Error) -> None:
+        faults.append(str(error))
+
+    page.on("pageerror", note)
     yield Explorer(page, server)
+    page.unroute_all(behavior="ignoreErrors")
     if page.url.startswith("http"):
         page.evaluate("localStorage.clear()")
-    page.close()
+    page.remove_listener("pageerror", note)
+    page.goto("about:blank")
     assert not faults
