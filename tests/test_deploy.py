@@ -8,7 +8,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,6 +20,7 @@ import yaml
 from lore.config import VARIABLES, load
 from lore.doors.cli import COMMANDS
 from scripts.try_dockerfile import COMPOSE, DOCKERFILE, steps_of
+from tests.doors.resident import until
 
 ROOT = Path(__file__).parent.parent
 UNIT = ROOT / "deploy" / "lore-server.service"
@@ -125,10 +125,7 @@ def test_a_fresh_container_makes_one_token_and_becomes_healthy(tmp_path: Path) -
     with running(here(command_of("CMD")), env) as server:
         assert server.stdout
         assert f":{port}" in server.stdout.readline()
-        until = time.monotonic() + SECONDS
-        while run(*here(command_of("HEALTHCHECK")), env=env).returncode:
-            assert server.poll() is None
-            assert time.monotonic() < until
+        until(lambda: run(*here(command_of("HEALTHCHECK")), env=env).returncode == 0)
         server.send_signal(signal.SIGTERM)
         assert server.wait(SECONDS) == 0
 

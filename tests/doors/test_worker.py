@@ -3,10 +3,10 @@
 import signal
 import subprocess
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from time import monotonic, time
+from time import time
 
 import psycopg
 import pytest
@@ -19,7 +19,7 @@ from lore.engine.push import Sent
 from lore.model import DISTILLED, Filter
 from lore.transcripts.turns import Turn
 from tests.doors.command import Command
-from tests.doors.resident import SECONDS
+from tests.doors.resident import SECONDS, until
 
 SESSIONS, TURNS = 16, 9
 MEMORIES = SESSIONS * (TURNS + 1)
@@ -59,12 +59,6 @@ class Database:
         self.change("UPDATE embedding SET claimed_until = 0 WHERE vector IS NULL")
         self.change("UPDATE job SET claimed_until = 0")
         self.change("UPDATE job SET due_at = 0 WHERE name IN ('upkeep', 'consolidating')")
-
-
-def until(reached: Callable[[], bool]) -> None:
-    end = monotonic() + SECONDS
-    while not reached():
-        assert monotonic() < end
 
 
 @contextmanager

@@ -6,6 +6,7 @@ them are broken.
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -119,13 +120,10 @@ def application(address: str) -> Starlette:
 
 
 def main() -> None:
-    config = uvicorn.Config("", log_config=None, ws="none")
-    config.host, config.port = "127.0.0.1", 0
-    with config.bind_socket() as listener:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
         address = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        config.app = application(address)
-        print(address, flush=True)
-        uvicorn.Server(config).run([listener])
+        print(address, flush=True)  # callers may connect at once: they wait until it serves
+        uvicorn.Server(uvicorn.Config(application(address), log_config=None, ws="none")).run([listener])
 
 
 # --- its user
