@@ -1,5 +1,6 @@
 """Things to test with: a clock, an empty Lore on a real file, and the real parts behind it."""
 
+import gc
 import os
 import shutil
 import signal
@@ -38,6 +39,12 @@ PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("same", PATIENT, derandomize=True)
 settings.register_profile("hunt", PATIENT, max_examples=1000, print_blob=True)
 settings.load_profile("same")  # every run tries the same examples; --hypothesis-profile=hunt finds new ones
+
+
+def pytest_collection_finish() -> None:
+    """Keep modules and collected tests out of garbage collections, which would look at all of them again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True, scope="session")

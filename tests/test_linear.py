@@ -10,8 +10,9 @@ from bench.house import SOURCE
 from bench.patterns import Found, Trial, collected, functions, texts, tried, tried_function, worst
 from lore import Draft, Lore
 
-PATTERN_LENGTH = 20_000
-"""Characters for patterns: a quadratic one takes a second for them. `python -m bench.patterns` takes more."""
+PATTERN_LENGTH = 10_000
+"""Characters for patterns: a quadratic one takes a quarter of a second for them. `python -m
+bench.patterns` takes more."""
 LENGTH = 2_000
 """Characters for functions, most of which go through their text with many patterns."""
 ROOMS = sorted({path.relative_to(SOURCE).parts[0].removesuffix(".py") for path in SOURCE.rglob("*.py")})

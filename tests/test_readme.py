@@ -93,23 +93,16 @@ def blocks(page: Path) -> list[Block]:
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
     """A home in which only Lore was installed, as a wheel in an environment of its own."""
     environment = tmp_path_factory.mktemp("tool")
-    subprocess.run([sys.executable, "-m", "venv", environment], check=True, timeout=SECONDS)
+    venv = [sys.executable, "-m", "venv", "--without-pip", str(environment)]
+    subprocess.run(venv, check=True, timeout=SECONDS)
     python = environment / "bin" / "python"
     ask = "import sysconfig; print(sysconfig.get_path('purelib'))"
     packages = subprocess.run([python, "-c", ask], check=True, capture_output=True, text=True).stdout.strip()
     ours = {sysconfig.get_path(name) for name in ("purelib", "platlib")}
     Path(packages, "dependencies.pth").write_text("\n".join(sorted(ours)))
-    pip = [
-        str(python),
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--disable-pip-version-check",
-        "--no-deps",
-        str(ROOT),
-    ]
-    subprocess.run(pip, check=True, timeout=SECONDS, env={**os.environ, "PYTHONPATH": ""})
+    pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet"]
+    options = ["--disable-pip-version-check", "--no-deps", str(ROOT)]
+    subprocess.run([*pip, *options], check=True, timeout=SECONDS, env={**os.environ, "PYTHONPATH": ""})
     folder = tmp_path_factory.mktemp("home")
     path = os.pathsep.join([str(environment / "bin"), os.environ["PATH"]])
     home = Home(folder, {"HOME": str(folder), "PATH": path, "LANG": "C.UTF-8"})

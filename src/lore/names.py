@@ -72,7 +72,11 @@ def _words(text: str) -> Iterator[Word]:
 
 def forms(text: str) -> frozenset[str]:
     """All words of a text, however long it is, without case and accents; grams where it has no spaces."""
-    return frozenset(split(text)) if unspaced(text) else frozenset(word.text for word in _words(text))
+    if unspaced(text):
+        return frozenset(split(text))
+    if text.isascii():
+        return frozenset(_WORD.findall(text.lower()))
+    return frozenset(map(_folded, _WORD.findall(text)))
 
 
 def subjects(title: str, content: str) -> list[str]:
