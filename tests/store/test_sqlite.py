@@ -68,6 +68,23 @@ def filled(path: Path) -> None:
 # --- settings
 
 
+def test_a_store_named_by_a_relative_path_stays_the_same_when_the_process_changes_its_folder(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(path.parent.parent)
+    store = SqliteStore(Path("data/memory.db"))
+    keep(store, "before")
+    (elsewhere := path.parent.parent / "elsewhere").mkdir()
+    monkeypatch.chdir(elsewhere)
+    store.release()
+    keep(store, "after")
+    with store.exclusive("embedding") as alone:
+        assert alone
+    assert ids_in(store) == {"before", "after"}
+    store.close()
+    assert list(elsewhere.iterdir()) == []
+
+
 @pytest.mark.parametrize(("kind", "synchronous"), [("writing", 2), ("deriving", 1)])
 def test_writes_are_logged_ahead_and_synced(kind: str, synchronous: int, path: Path) -> None:
     connections = Connections(path)

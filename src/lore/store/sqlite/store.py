@@ -109,6 +109,7 @@ class SqliteStore(Store):
 
     def __init__(self, path: Path, vector_store: str = BUILTIN) -> None:
         index_class(vector_store)  # an unknown one is refused at once
+        path = path.absolute()  # the process may change its folder later
         opening.refuse_lost_file(path)
         self._connections = Connections(path)
         try:
