@@ -36,7 +36,7 @@ use_memory_for_temporary_files()
 
 PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 """Settings of property tests: no deadline, so that a busy machine fails none of them."""
-settings.register_profile("same", PATIENT, derandomize=True)
+settings.register_profile("same", PATIENT, derandomize=True, max_examples=40)
 settings.register_profile("hunt", PATIENT, max_examples=1000, print_blob=True)
 settings.load_profile("same")  # every run tries the same examples; --hypothesis-profile=hunt finds new ones
 

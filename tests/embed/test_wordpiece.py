@@ -5,7 +5,7 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
@@ -83,7 +83,6 @@ def test_ideographs_are_words_of_their_own_and_their_neighbours_are_not(first: i
         assert words_of(f"a{chr(point)}b") == reference_words(f"a{chr(point)}b")
 
 
-@settings(max_examples=400, deadline=None)
 @given(st.text(st.characters(exclude_categories=["Cs"])))
 @example("\u1100\u1161\u11a8 \u302e\u0301")
 def test_ids_of_any_unicode(text: str) -> None:
@@ -91,7 +90,6 @@ def test_ids_of_any_unicode(text: str) -> None:
     assert OURS.ids(settled, ENDLESS) == reference_ids(settled)
 
 
-@settings(max_examples=400, deadline=None)
 @given(st.lists(st.sampled_from([*PIECES, "##s", "é", ".", " ", "\u0301", "中", "-", "xqz"]), max_size=30))
 def test_ids_of_pieces_glued_together(pieces: list[str]) -> None:
     text = "".join(piece.removeprefix("##") for piece in pieces)

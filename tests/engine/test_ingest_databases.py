@@ -372,7 +372,7 @@ def everything(lore: Lore) -> tuple[set[tuple[str, ...]], set[tuple[str, ...]]]:
 
 
 @pytest.mark.parametrize("name", CLIENTS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20)
 @given(steps=STEPS)
 def test_alternating_writes_and_reads_end_like_one_reading(
     name: str, steps: list[tuple[str, object]], tmp_path_factory: pytest.TempPathFactory

@@ -187,5 +187,5 @@ class AgainstADictionary(RuleBasedStateMachine):
 
 TestAgainstADictionary = AgainstADictionary.TestCase
 TestAgainstADictionary.settings = settings(
-    max_examples=30, stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=15, stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck)
 )

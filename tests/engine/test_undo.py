@@ -216,7 +216,7 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(steps=STEPS)
 def test_any_changes_are_undone_and_redone_exactly(
     steps: list[tuple[str, int, int]], tmp_path_factory: pytest.TempPathFactory

@@ -143,7 +143,7 @@ def outcome(store: Store, write: Callable[[Writer], object]) -> list[object]:
 @example([("a", "b", *TREE[:2], False)], 0)
 @example([("a", "b", *TREE), ("a", "b", *TREE)], 1)
 @example([("a", "b", *TREE), ("a", "b", *TREE)], 0)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30)
 def test_links_that_come_together_end_as_if_each_had_come_alone(
     tmp_path_factory: pytest.TempPathFactory,
     wanted: list[tuple[str, str, LinkKind, bool, bool]],

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lore.transcripts import fields
@@ -508,7 +508,6 @@ def decoyed(data: st.DataObject, entry: dict[str, Any], names: st.SearchStrategy
     return json.dumps(dict(fields), separators=between).encode()
 
 
-@settings(max_examples=600, deadline=None)
 @given(st.data(), st.sampled_from(list(LINE)))
 def test_conversation_is_read_whatever_fields_surround_its_type(data: st.DataObject, name: str) -> None:
     line = decoyed(data, LINE[name], PLAIN | ODD)
@@ -516,7 +515,6 @@ def test_conversation_is_read_whatever_fields_surround_its_type(data: st.DataObj
     assert read([line])
 
 
-@settings(max_examples=300, deadline=None)
 @given(
     st.data(), st.sampled_from(["api-request-shape", "api-request-blob", "mode", "progress", "attachment"])
 )
@@ -585,13 +583,11 @@ def test_a_file_read_in_two_pieces_gives_the_same_turns(lines: list[bytes]) -> N
 shuffled = st.lists(st.sampled_from([*ALL, *SNAPSHOTS]), max_size=30)
 
 
-@settings(max_examples=40, deadline=None)
 @given(shuffled, st.integers(0, 30))
 def test_lines_in_any_order_give_the_same_turns_in_two_pieces(lines: list[bytes], at: int) -> None:
     assert in_two(lines, at) == read(lines)
 
 
-@settings(max_examples=40, deadline=None)
 @given(shuffled)
 def test_no_turn_contains_text_that_the_client_added(lines: list[bytes]) -> None:
     reading.check_nothing_is_lost(read(lines))
@@ -605,7 +601,6 @@ def test_no_turn_contains_text_that_the_client_added(lines: list[bytes]) -> None
             )
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.data())
 def test_damaged_lines_never_raise(data: st.DataObject) -> None:
     line = bytearray(data.draw(st.sampled_from([*ALL, *SNAPSHOTS])))
@@ -630,7 +625,6 @@ def places(value: object, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     return [way for key, entry in inner for way in [(*at, key), *places(entry, (*at, key))]]
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.data())
 def test_fields_of_the_wrong_kind_never_raise(data: st.DataObject) -> None:
     entries = [json.loads(line) for line in (*SNAPSHOTS, line_of(queued("hello", origin={"kind": "human"})))]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lore import Draft, Invalid, Lore, Tie
@@ -56,7 +56,7 @@ def opened(prune: bool) -> Iterator[tuple[Lore, Clock]]:
         shutil.rmtree(folder)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=12)
 @given(MEMORIES, TIES, AGES, SESSIONS, st.lists(PLACES, max_size=4), st.booleans())
 def test_a_dry_run_changes_nothing_and_a_second_run_has_nothing_to_do(
     memories: list[dict[str, object]],
