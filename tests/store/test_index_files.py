@@ -12,7 +12,7 @@ import pytest
 from lore.model import SHARED, Cause, Filter, Memory
 from lore.store.index import INDEXES
 from lore.store.index.codes import CodeIndex
-from lore.store.index.frozen import HEADER_BYTES, Frozen, Header, freeze, open_frozen
+from lore.store.index.frozen import HEADER_BYTES, Codec, Frozen, Header, freeze, open_frozen
 from lore.store.sqlite import backups, index_files
 from lore.store.sqlite.index_files import folder_of
 from lore.store.sqlite.store import SqliteStore
@@ -99,6 +99,16 @@ def test_codes_in_a_file_find_what_an_exact_search_finds(
         filtered += len(np.intersect1d(index.nearest(query, 128, some), exact_some))
     assert found / 400 >= recall
     assert filtered / 400 >= 0.99
+
+
+@pytest.mark.parametrize("dimension", [384, 33])
+def test_the_product_of_a_code_is_that_of_the_vector_it_stands_for(dimension: int) -> None:
+    vectors, [query] = some_vectors(1_500, dimension=dimension), some_vectors(1, 2, dimension)
+    codec = Codec.of(vectors)
+    codes = codec.codes(vectors)
+    levels = np.stack([codes & 15, codes >> 4], axis=2).reshape(len(codes), -1)[:, :dimension]
+    coded = codec.centre + (levels - 7.5) * codec.step
+    assert codec.products(codes, query) == pytest.approx(coded @ query, abs=1e-5)
 
 
 def test_what_changed_since_is_found_in_place_of_the_codes_in_the_file(tmp_path: Path) -> None:

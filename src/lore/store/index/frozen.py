@@ -15,6 +15,7 @@ import zlib
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -92,19 +93,25 @@ class Codec:
         return side_words(vectors >= self.centre)
 
     def products(self, codes: npt.NDArray[np.uint8], vector: Vector) -> Vector:
-        """The product of each coded vector with `vector`, but for a constant."""
+        """The product of each coded vector with `vector`, but for a constant.
+
+        A byte is the level of one number plus LEVELS times that of the next: the bytes give the product of
+        the latter and a share of the former, their lower halves the rest.
+        """
         weights = np.pad(vector * np.float32(self.step), (0, -len(vector) % PER_BYTE))
-        products = np.zeros(len(codes), np.float32)
-        shifted = scratch.array("shifted", (AT_ONCE, codes.shape[1]), np.uint8)
-        levels = scratch.array("levels", shifted.shape, np.float32)
+        whole = weights[1::2] / LEVELS
+        lower = weights[0::2] - whole
+        products = np.empty(len(codes), np.float32)
+        halves = scratch.array("halves", (AT_ONCE, codes.shape[1]), np.uint8)
+        numbers = scratch.array("numbers of codes", halves.shape, np.float32)
         for start in range(0, len(codes), AT_ONCE):
             part = codes[start : start + AT_ONCE]
             size = len(part)
-            for at in range(PER_BYTE):
-                np.right_shift(part, BITS * at, out=shifted[:size])
-                np.bitwise_and(shifted[:size], LEVELS - 1, out=shifted[:size])
-                levels[:size] = shifted[:size]
-                products[start : start + size] += levels[:size] @ weights[at::PER_BYTE]
+            numbers[:size] = part
+            products[start : start + size] = numbers[:size] @ whole
+            np.bitwise_and(part, LEVELS - 1, out=halves[:size])
+            numbers[:size] = halves[:size]
+            products[start : start + size] += numbers[:size] @ lower
         constant = float(self.centre @ vector) - (LEVELS / 2 - 0.5) * self.step * float(vector.sum())
         return products + np.float32(constant)
 
@@ -123,8 +130,6 @@ class Frozen:
         block = _block_type(header.dimension)
         blocks = -(-header.count // BLOCK)
         self._blocks = np.frombuffer(mapped, block, blocks, HEADER_BYTES)
-        codes = self._blocks["codes"]
-        self._codes = codes.view(f"V{codes.shape[2]}")[..., 0]  # copied whole, not byte by byte
         self.aliases: Aliases = np.frombuffer(
             mapped, "<i8", header.count, HEADER_BYTES + blocks * block.itemsize
         )
@@ -161,9 +166,14 @@ class Frozen:
         return "" if zlib.crc32(content) == self.header.checksum else "its checksum is wrong"
 
     def codes_at(self, slots: Slots) -> npt.NDArray[np.uint8]:
-        """The codes at these slots, one per row."""
-        codes = self._codes[slots // BLOCK, slots % BLOCK]
-        return codes.view(np.uint8).reshape(len(slots), -1)
+        """The codes at these slots (ascending), one per row; they stay until this thread asks again."""
+        blocks = self._blocks["codes"]
+        codes = scratch.array("codes", (len(slots), blocks.shape[2]), np.uint8)
+        bounds = np.searchsorted(slots, np.arange(len(blocks) + 1) * BLOCK)
+        for number, (start, end) in enumerate(pairwise(bounds.tolist())):
+            inside = slots[start:end] - number * BLOCK
+            blocks[number].take(inside, axis=0, out=codes[start:end], mode="clip")
+        return codes
 
 
 def open_frozen(path: Path, origin: str, dimension: int) -> Frozen | None:
