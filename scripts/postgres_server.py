@@ -12,9 +12,9 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from scripts import textsearch_extension
 
@@ -151,15 +151,25 @@ def running(folder: Path, settings: dict[str, str] = QUICK) -> Iterator[Server]:
 
     The folder must be in one that every user can enter, such as that for temporary files.
     """
-    folder.mkdir(exist_ok=True, parents=True)
     server = Server(folder, settings)
-    with (folder / USERS).open("w") as users:
-        fcntl.flock(users, fcntl.LOCK_SH)
+    with _joined(folder):
         with (folder / STARTING).open("w") as starting:
             fcntl.flock(starting, fcntl.LOCK_EX)
             if not (folder / READY).exists():
                 _start(folder, settings)
         yield server
+
+
+def _joined(folder: Path) -> TextIO:
+    """The lock of the server's users, held. A folder that goes with its last user meanwhile is made again."""
+    while True:
+        folder.mkdir(exist_ok=True, parents=True)
+        with ExitStack() as stack, suppress(FileNotFoundError):
+            users = stack.enter_context((folder / USERS).open("w"))
+            fcntl.flock(users, fcntl.LOCK_SH)
+            if os.path.samestat(os.fstat(users.fileno()), (folder / USERS).stat()):
+                stack.pop_all()
+                return users
 
 
 def _start(folder: Path, settings: dict[str, str]) -> None:
@@ -194,7 +204,8 @@ def keep(folder: Path, settings: dict[str, str]) -> None:
             fcntl.flock(users, fcntl.LOCK_EX)
             (folder / READY).unlink()
             server.stop("immediate")
-            shutil.rmtree(folder, ignore_errors=True)
+            ended = folder.rename(f"{folder}.ended")  # at once: another user may come and make a new folder
+            shutil.rmtree(ended, ignore_errors=True)
     finally:
         server.stop("immediate")
 

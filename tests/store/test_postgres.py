@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -24,6 +25,7 @@ from lore.store.postgres.tables import every_table
 from lore.store.records import UPKEEP_JOB, UPKEEP_SECONDS, Job
 from lore.store.values import COUNT, EVERY, JournalFilter, Use
 from lore.vectors import unit
+from scripts.postgres_server import running
 from tests.doors.resident import until
 from tests.postgres import ROLE, new_database, postgres_of_run, require_postgres
 
@@ -393,3 +395,12 @@ def test_a_use_is_counted_without_reading_other_memories_of_a_tenant(store: Stor
     assert rows_read("usage", explained["Plan"]) == 2 * len(shown["ids"])  # locked, then changed
     store.touch(Use(ids=("m000",)), NOW)
     assert store.reader(SHARED).get(["m000"])["m000"].access_count == 2
+
+
+def test_a_server_of_tests_starts_again_while_its_last_user_leaves() -> None:
+    require_postgres()
+    folder = Path(tempfile.gettempdir()) / f"lore-pg-again-{os.getpid()}"
+    for _ in range(6):
+        with running(folder) as server, psycopg.connect(server.url()) as connection:
+            assert connection.execute("SELECT 1").fetchall() == [(1,)]
+    until(lambda: not folder.exists())
