@@ -106,7 +106,7 @@ def _load(url: str, process: int, seconds: float, shares: tuple[int, int]) -> Fi
 
         def write(number: int) -> None:
             corpus = Corpus(1000 * process + number)
-            while time.monotonic() < until:
+            while not writes or time.monotonic() < until:
                 text = f"{corpus.text()} {new_id(time.time())}"
                 began = time.perf_counter()
                 written[lore.remember(Draft(content=text)).id] = text
@@ -114,7 +114,7 @@ def _load(url: str, process: int, seconds: float, shares: tuple[int, int]) -> Fi
 
         def read(number: int) -> None:
             corpus = Corpus(1000 * process + number)
-            while time.monotonic() < until:
+            while not searches or time.monotonic() < until:
                 began = time.perf_counter()
                 lore.search(Query(text=corpus.question(corpus.text())))
                 searches.append(1000 * (time.perf_counter() - began))
