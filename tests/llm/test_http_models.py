@@ -1,8 +1,11 @@
 """Both adapters for HTTP against a real server, well-behaved and not."""
 
 import socket
+import ssl
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +14,7 @@ from lore.errors import Invalid
 from lore.llm.base import LanguageModel, NoAnswer, Nonsense, Prompt, Refused, Settings, Unreachable
 from lore.llm.http import AnthropicModel, OpenAIModel
 from lore.llm.structured import ask
+from tests.doors.http.test_server_process import certificate
 from tests.llm.conftest import COLOUR
 from tests.llm.serving import Server, Situation
 
@@ -174,6 +178,22 @@ def test_a_server_that_is_not_there_is_named(opened: Opened) -> None:
         with pytest.raises(Unreachable, match=rf"127\.0\.0\.1:{port}.*is it running") as caught:
             opened(Situation(f"http://127.0.0.1:{port}")).complete(QUESTION)
     assert (caught.value.retry, caught.value.lost, caught.value.general) == (True, False, True)
+
+
+def test_a_server_with_a_certificate_that_nobody_vouches_for_is_told_nothing(
+    opened: Opened, tmp_path: Path
+) -> None:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(*certificate(tmp_path))
+    with socket.create_server(("127.0.0.1", 0)) as listener, ThreadPoolExecutor(1) as threads:
+        handshake = threads.submit(
+            lambda: context.wrap_socket(listener.accept()[0], server_side=True).close()
+        )
+        address = Situation(f"https://127.0.0.1:{listener.getsockname()[1]}")
+        with pytest.raises(Unreachable, match="certificate verify failed"):
+            opened(address).complete(QUESTION)
+        with pytest.raises(ssl.SSLError):
+            handshake.result()
 
 
 def test_a_wrong_key_is_named_by_its_variable_and_never_shown(opened: Opened, server: Server) -> None:
