@@ -20,6 +20,8 @@ AXE = ROOT / "scripts/vendor/node_modules/axe-core/axe.min.js"
 HOSTILE = (
     '<img src=x onerror="document.title=1"><script>document.title=2</script>"><svg onload=alert(3)>{{4}}'
 )
+HOSTILE_TITLES = ("1", "2")
+"""The titles of a page in which a hostile text runs."""
 SHOWN = "<img src=x onerror="
 KINDS = ("note", "fragment", "observation", "reflection", "turn", "session")
 FOREIGN = "img[src=x], script:not([src]):not([type=importmap]), svg[onload], [onerror], [onload]"
@@ -129,7 +131,6 @@ def test_hostile_texts_stay_texts_and_nothing_hinders_anybody(
     path: str, explorer: Explorer, ids: dict[str, str]
 ) -> None:
     page = explorer.open(path.format(**ids))
-    title = page.title()
     expect(page.locator(FOREIGN)).to_have_count(0)
     if "{" in path or "onerror" in path:
         expect(page.locator("main")).to_contain_text(SHOWN)
@@ -143,7 +144,7 @@ def test_hostile_texts_stay_texts_and_nothing_hinders_anybody(
     page.set_viewport_size({"width": 390, "height": 844})
     page.evaluate(STILL)
     assert page.evaluate(TOO_WIDE) == []
-    assert page.title() == title
+    assert page.title() not in HOSTILE_TITLES
 
 
 def test_no_module_makes_markup_of_texts() -> None:
