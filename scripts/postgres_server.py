@@ -204,8 +204,10 @@ def keep(folder: Path, settings: dict[str, str]) -> None:
             fcntl.flock(users, fcntl.LOCK_EX)
             (folder / READY).unlink()
             server.stop("immediate")
-            ended = folder.rename(f"{folder}.ended")  # at once: another user may come and make a new folder
-            shutil.rmtree(ended, ignore_errors=True)
+            removed = folder.rename(
+                f"{folder}.{os.getpid()}"
+            )  # at once: a new user may make the folder again
+            shutil.rmtree(removed, ignore_errors=True)
     finally:
         server.stop("immediate")
 

@@ -137,8 +137,8 @@ def main() -> int:
     try:
         fetch()
     except (OSError, subprocess.CalledProcessError, StopIteration) as error:
-        said = getattr(error, "stderr", b"") or b""
-        print(f"{PACKAGE} could not be fetched: {error!r} {said.decode()}".strip(), file=sys.stderr)
+        output = getattr(error, "stderr", b"") or b""
+        print(f"{PACKAGE} could not be fetched: {error!r} {output.decode()}".strip(), file=sys.stderr)
         return 1
     return 0
 

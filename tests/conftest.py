@@ -1,6 +1,5 @@
 """Things to test with: a clock, an empty Lore on a real file, and the real parts behind it."""
 
-import gc
 import os
 import shutil
 import signal
@@ -15,6 +14,7 @@ from lore import Lore
 from lore.clock import Clock
 from lore.config import Config
 from lore.connecting import wire
+from lore.doors.upkeep import spare_loaded
 from lore.embed.hashing import HashEmbedder
 from lore.environment import SESSION
 from tests.postgres import empty, new_database, postgres_of_run, require_postgres
@@ -43,8 +43,7 @@ settings.load_profile("same")  # every run tries the same examples; --hypothesis
 
 def pytest_collection_finish() -> None:
     """Keep modules and collected tests out of garbage collections, which would look at all of them again."""
-    gc.collect()
-    gc.freeze()
+    spare_loaded()
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -26,8 +26,9 @@ def test_modules_are_kept_out_of_garbage_collections_as_they_are_loaded() -> Non
             await spared()
             chores.cancel_scope.cancel()
 
+    gc.unfreeze()  # what the run has spared (tests/conftest.py)
     try:
         anyio.run(load_one)
     finally:
         sys.modules.pop(NEW, None)
-        gc.unfreeze()
+        gc.freeze()

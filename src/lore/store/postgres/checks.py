@@ -11,7 +11,7 @@ from lore.names import subjects
 from lore.store.columns import Row
 from lore.store.postgres import text_index
 from lore.store.postgres.connections import Connections, rows_of
-from lore.store.postgres.tables import EVERY_TENANT, every_table
+from lore.store.postgres.tables import DISTRIBUTED, EVERY_TENANT, every_table
 from lore.store.rows import unpacked_text
 
 SAMPLE = 2_000
@@ -99,7 +99,6 @@ WRONG_WORDS = f"""
     ) v LEFT JOIN words w ON w.tenant = v.tenant AND w.memory = v.memory
     WHERE w.words IS DISTINCT FROM v.words
 """
-CITUS = "SELECT EXISTS (SELECT 1 FROM pg_extension x WHERE x.extname = 'citus')"
 SUBJECTS = """
     SELECT s.tenant, s.memory, s.name FROM subject s JOIN unnest(%(tenants)s::int[], %(aliases)s::int[])
         AS v (tenant, memory) ON s.tenant = v.tenant AND s.memory = v.memory
@@ -122,7 +121,7 @@ def words_are_quick(connections: Connections) -> bool:
 
 def is_distributed(connections: Connections) -> bool:
     """Whether Citus keeps the tables on several nodes."""
-    ((distributed,),) = connections.read(EVERY_TENANT, CITUS, {})
+    ((distributed,),) = connections.read(EVERY_TENANT, DISTRIBUTED, {})
     return bool(distributed)
 
 

@@ -118,12 +118,12 @@ class Terms:
     def __init__(self, tenant: int, terms: Sequence[str], count: Count) -> None:
         self._terms = terms
         wanted = {term: query_parts(term, letters_of(tenant)) for term in dict.fromkeys(terms)}
-        asked = {term: parts for term, parts in wanted.items() if any(parts)}
-        parts = list(dict.fromkeys(asked.values()))
+        searchable = {term: parts for term, parts in wanted.items() if any(parts)}
+        parts = list(dict.fromkeys(searchable.values()))
         rows = {at: row for at, *row in count(parts)}
         self._stored = int(rows.pop(0)[1])
         by_parts = {part: self._occurrences(*rows[at]) for at, part in enumerate(parts, 1)}
-        self._found = {term: by_parts[parts] for term, parts in asked.items()}
+        self._found = {term: by_parts[parts] for term, parts in searchable.items()}
         self._queries = {one.query: one for one in self._found.values() if one.query and one.count}
 
     def _occurrences(

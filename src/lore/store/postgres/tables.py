@@ -21,6 +21,8 @@ INDEXES = {"job": upkeep.INDEX}
 
 EVERY_TENANT = 0
 """The setting `lore.tenant` with which care-taking sees the rows of all tenants."""
+DISTRIBUTED = "SELECT EXISTS (SELECT 1 FROM pg_extension x WHERE x.extname = 'citus')"
+"""Whether Citus keeps the tables on several nodes."""
 SETTING = "nullif(current_setting('lore.tenant', true), '')::integer"
 POLICY = f"(tenant = (SELECT {SETTING}) OR (SELECT {SETTING}) = {EVERY_TENANT})"
 

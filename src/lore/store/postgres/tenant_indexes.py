@@ -18,7 +18,7 @@ import psycopg
 from lore.health import Finding
 from lore.store.columns import Row
 from lore.store.postgres.connections import Connections
-from lore.store.postgres.tables import EVERY_TENANT
+from lore.store.postgres.tables import DISTRIBUTED, EVERY_TENANT
 from lore.supervision import failure_of
 from lore.text import listed
 
@@ -41,8 +41,7 @@ EXISTING = """
         ORDER BY 1
 """
 MAY_BUILD = """
-    SELECT pg_has_role(c.relowner, 'USAGE') AND {usable}
-            AND NOT EXISTS (SELECT 1 FROM pg_extension x WHERE x.extname = 'citus')
+    SELECT pg_has_role(c.relowner, 'USAGE') AND {usable} AND NOT ({distributed})
         FROM pg_class c WHERE c.oid = to_regclass('{table}')
 """
 """Citus would make the index of one tenant on every shard."""
@@ -197,4 +196,5 @@ class TenantIndexes(ABC, Generic[Index]):
 
     def _stated(self, statement: str) -> str:
         kind = self.kind
-        return statement.format(table=kind.table, prefix=kind.prefix, usable=f"({kind.usable})")
+        values = {"table": kind.table, "prefix": kind.prefix, "usable": f"({kind.usable})"}
+        return statement.format(**values, distributed=DISTRIBUTED)
