@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench import secrets
+from bench.secrets import precision
 from lore.patterns import Uncompiled
 from lore.redact import names, redact, small_of, syntax, tokens
 
@@ -54,6 +55,12 @@ SECRETS = [
     'requests.get(url, auth=("ada", "{harbour77}"))',
     "echo 'ada:{harbour77}' | chpasswd",
     "CREATE USER ada IDENTIFIED BY {harbour77};",
+    'pass: "{harbour77}"',
+    "  pass: {harbour77-x}\n",
+    "DB_PASS={harbour77}",
+    "export PASS={harbour77}",
+    "openssl rsa -passin pass:{harbour77} -in a",
+    "DB_PWD={harbour77}",
     "APİ_\u212aEY={" + LETTERS[-30:] + "}",
 ]
 """Each with its secret in braces."""
@@ -82,6 +89,13 @@ HARMLESS = [
     "private_key: bytes | Ed448PrivateKey",
     "class V1PodFailurePolicyOnExitCodesRequirement(BaseModel):",
     'fields = ["password", "address2"]',
+    "--- PASS: TestLogin/rejects_a_wrong_code_3 (0.03s)",
+    "they pass: Excellent!",
+    "PASS: tests/login-3.sh",
+    "PASS=12034 WARN=0",
+    "PWD=harbour77",
+    "it is fine to pass IPv4-mapped-2 addresses",
+    "go.example.org/ferry v1.0.0 h1:" + "wJa1rXUtnFEM1/K7MDENG/bPxRf1CYzX9mPlK3Yq",
     "The token expires after 30 minutes; the password needs 12 characters.",
 ]
 
@@ -105,6 +119,12 @@ def test_the_labelled_set_is_recognised() -> None:
     missed = {sample.type for sample in secrets.positives()[::5] if sample.secret in redact(sample.text).text}
     harmed = [sample.text for sample in secrets.negatives()[::5] if redact(sample.text).text != sample.text]
     assert (missed, harmed) == (set(), [])
+
+
+def test_the_output_of_tools_is_left_alone() -> None:
+    """Published by `python -m bench.secrets.precision`."""
+    changed = [pair for pairs in precision.harmed().values() for pair in pairs if len(set(pair)) > 1]
+    assert changed == []
 
 
 def test_what_stands_between_secrets_stays() -> None:

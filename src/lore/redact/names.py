@@ -78,6 +78,13 @@ KEYS = tuple(sorted(_LISTS["keys"]))
 """What a name must say before `key`, so that it is not any key."""
 OTHER_KEYS = tuple(sorted(_LISTS["other keys"]))
 OTHER_TOKENS = tuple(sorted(_LISTS["other tokens"]))
+OTHER_PASSES = tuple(sorted(_LISTS["other passes"]))
+FOLDERS = ("PWD", "OLDPWD")
+"""Variables of a shell that name its folder."""
+COMPLAINTS = tuple(f"{word} " for word in sorted(_LISTS["complaints"]))
+"""Words of a parser before a token that it did not expect."""
+PASS_OPTIONS = ("-passin ", "-passout ")
+"""Options whose value is `pass:` and a password."""
 LONGEST_LEAD = 40
 SHORTEST_SECRET = 6
 SHORTEST_FAR = 10
@@ -91,15 +98,26 @@ FILLERS = tuple(
 """Parts of placeholders."""
 REFERENCE = regex(
     r"[$<{(\[`…]|\\?\$|%(?:[sdv]\b|\(|[a-z_]+%)|\*(?:\*|[a-z_]+\Z)|:[a-z_]|!(?:ref|sub|vault|secret|getatt)\b"
-    r"|@(?:value|\{)|(?:vault|env|file|ssm|sops|op|arn|secret|keychain|base64|data):|enc\[",
+    r"|@(?:value|\{)|(?:vault|env|file|ssm|sops|op|arn|secret|keychain|base64|data):|enc\[|env\("
+    r"|(?:sb_publishable|pk_(?:live|test))_|[0-9]\*[a-z]",
     re.IGNORECASE,
 )
-EXPRESSION = regex(r"[A-Za-z_]\w{0,128}+(?:!?+(?:\.|->|::|\?\.)[A-Za-z_]\w{0,128}+)++!?+;?")
+EXPRESSION = regex(r"[@*&]?[A-Za-z_]\w{0,128}+(?:!?+(?:\.|->|::|\?\.)[A-Za-z_]\w{0,128}+)++!?+;?")
 NUMBERED = regex(r"[A-Za-z_]+[0-9]{0,2}")
 CAMEL = regex(r"[A-Z]?[a-z]{2,18}+(?:[A-Z][a-z]{2,18}+|Id|Db|Ok|Is|In|On|To|By|Or|No|My|Up){0,6}[0-9]{0,4}")
 """camelCase, as variables have it."""
 PART = regex(r"[a-z]{1,18}[0-9]{0,3}|[A-Z]{1,18}[0-9]{0,3}|v?[0-9]{1,4}")
 SEPARATORS = regex(r"[-_./:]")
+NUMBER = regex(r"0[xX][0-9a-fA-F]{1,16}|#[0-9a-fA-F]{3,8}")
+"""A number or a colour."""
+OF_A_TYPE = regex(
+    r"[*&@]?[A-Za-z_][\w.]*(?:PrivateKey|PublicKey|SecretKey|Secret|Token|Password|Credential)\w*"
+)
+"""A variable or a class that is called after what it holds: `testEd25519PrivateKey`."""
+EXCLAIMED = regex(r"[A-Za-z]+[!?]+")
+ESCAPE = regex(r"\\[0-9ex]")
+JOINED = ("+", ".", ",", ";", ")")
+"""What follows a quote that ends a text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +125,8 @@ class Value:
     """A value that a name announces.
 
     personal: the name says password. quoted: it stands in quotes. shell: it is assigned as a shell does.
-    settled: it stands where no variable can stand. beside, far: how little announces it.
+    settled: it stands where no variable can stand. beside, far: how little announces it. word: the name is
+    the word `pass` alone.
     """
 
     text: str
@@ -117,6 +136,7 @@ class Value:
     settled: bool = False
     beside: bool = False
     far: bool = False
+    word: bool = False
 
 
 def find(text: str, small: str) -> list[Span]:
@@ -137,9 +157,11 @@ def find(text: str, small: str) -> list[Span]:
 def _value(text: str, small: str, name: re.Match[str]) -> Span | None:
     at, end = name.span()
     lead = _lead(small, at)
+    begin, personal, word = at - len(lead), _kind(name[0]) == "password", lead + name[0] == "pass"
     if not _is_name(name[0], lead, text[max(0, at - 1) : at + 1]) or _in_mark(text, at):
         return None
-    begin, personal = at - len(lead), _kind(name[0]) == "password"
+    if text[begin:end] in FOLDERS or (not personal and small.endswith(COMPLAINTS, 0, begin)):
+        return None
     start = _assigned(small, end) or _announced(small, begin, lead, end, personal)
     beside = None if start else _beside(small, begin, lead, name)
     if not start and not beside:
@@ -147,6 +169,8 @@ def _value(text: str, small: str, name: re.Match[str]) -> Span | None:
     start = start or beside.end()  # type: ignore[union-attr]
     shell = _in_shell(text, begin, end)
     first, form = _form(text, start, shell)
+    if word and not _is_assigned_pass(text, begin, end, first):
+        return None
     head = form.head.match(text, first)
     if head is None or text.startswith(MARK, first):
         return None
@@ -154,10 +178,11 @@ def _value(text: str, small: str, name: re.Match[str]) -> Span | None:
     following = text[last : last + 1]
     if following in ("(", "[") and not form.quoted:
         return None
+    if form.quoted and head[0].startswith(JOINED) and following in ("", "\n"):
+        return None
     settled = (small[end:start] == "=" and following in PAIR_ENDS) or not ASSIGNED.match(small, end)
-    value = Value(
-        text[first:last], personal, form.quoted, shell, settled, bool(beside), bool(beside and beside["far"])
-    )
+    far = bool(beside and beside["far"])
+    value = Value(text[first:last], personal, form.quoted, shell, settled, bool(beside), far, word)
     if not is_secret(value, small[begin:end]):
         return None
     rest = form.rest.match(text, head.end()) if len(head[0]) == HEAD else None
@@ -166,16 +191,17 @@ def _value(text: str, small: str, name: re.Match[str]) -> Span | None:
 
 def named_secret(name: str, value: str) -> str:
     """The kind of a secret that a name announces in a mapping; empty if the value is none."""
-    kind = _kind_named(name)
+    kind, small = _kind_named(name), name.lower()
     if not kind or value.startswith(MARK):
         return ""
-    return kind if is_secret(Value(value[:HEAD], kind == "password", quoted=True), name.lower()) else ""
+    literal = Value(value[:HEAD], kind == "password", quoted=True, word=small == "pass")
+    return kind if is_secret(literal, small) else ""
 
 
 @lru_cache(maxsize=1_000)
 def _kind_named(name: str) -> str:
     """The kind of secret that a name ends with, or nothing."""
-    small = name.lower()
+    small = "" if name in FOLDERS else name.lower()
     for stem in STEMS:
         at = small.rfind(stem)
         word = NAME.match(small + "=", at) if at >= 0 else None
@@ -207,8 +233,23 @@ def _is_name(word: str, lead: str, seam: str) -> bool:
         return bare.endswith(KEYS) or (seam == "_K" and not bare.endswith(OTHER_KEYS))
     if word == "pass":
         hump = seam[:1].islower() and seam[1:].isupper()
-        return not bare or lead != bare or bare.endswith(("require", "store")) or hump
+        apart = lead != bare or bare.endswith(("require", "store")) or hump
+        return not bare or (apart and not bare.endswith(OTHER_PASSES))
     return not (word.startswith("token") and bare.endswith(OTHER_TOKENS))
+
+
+def _is_assigned_pass(text: str, begin: int, end: int, first: int) -> bool:
+    """Whether the word `pass` names a password: tests and people say it of much else.
+
+    It does behind an option that takes one, before an equals sign, and in small letters before a quoted value
+    or as the key of a line: `pass: "…"`, but neither `--- PASS: TestName` nor `they pass: …`.
+    """
+    if text.endswith(PASS_OPTIONS, 0, begin) or "=" in text[end:first]:
+        return True
+    if ":" not in text[end:first] or not text[begin:end].islower():
+        return False
+    line = text.rfind("\n", 0, begin) + 1
+    return text[first - 1] in QUOTED or not text[line:begin].strip(" \t-+")
 
 
 def _kind(word: str) -> str:
@@ -266,7 +307,7 @@ def is_reference(value: str) -> bool:
     small = value.lower()
     return bool(
         REFERENCE.match(value)
-        or small.strip("\"'") in STOP
+        or small.strip("\"'?") in STOP
         or any(filler in small for filler in FILLERS)
         or value.endswith("***")
         or len(set(value)) < 3
@@ -280,7 +321,9 @@ def is_secret(value: Value, name: str) -> bool:
         return False
     if any(map(str.isspace, text)):
         return name.endswith("phrase") and len(text.split()) > 2
-    if not (value.quoted or value.shell) and _is_code(text, value.settled):
+    if not (value.quoted or value.shell) and (_is_code(text, value.settled) or EXCLAIMED.fullmatch(text)):
+        return False
+    if value.word and (text.isdigit() or ESCAPE.match(text)):
         return False
     if text.startswith(("/", "./", "../", "~/")) and is_slug(text.lstrip("~.")):
         return False
@@ -288,7 +331,9 @@ def is_secret(value: Value, name: str) -> bool:
         return False
     if value.personal:
         return _is_password(text, value)
-    if len(text) < SHORTEST_SECRET or is_slug(text):
+    if len(text) < SHORTEST_SECRET or is_slug(text) or NUMBER.fullmatch(text):
+        return False
+    if (not (value.quoted or value.shell) and OF_A_TYPE.fullmatch(text)) or (value.far and "@" in text):
         return False
     return value.shell or (any(map(str.isdigit, text)) and any(map(str.isalpha, text)))
 

@@ -14,9 +14,10 @@ LONG = 24
 """Characters of a token that may be letters alone."""
 LONGEST_KEY = 20_000
 SHORTEST_BODY = 40
-ADDRESS = regex(r"://[^\s/:@?#\"'<>]{0,100}+:(?P<value>[^\s/@\"'<>]{1,300}+)@")
+ADDRESS = regex(r"://[^\s/:@?#\"'<>]{0,100}+:(?P<value>[^\s/@\"'<>\[\]]{1,300}+)@")
 AUTHORIZATION = regex(
-    r"authorization\\{0,2}[\"']?[\])]?[ \t]{0,4}[:=,][ \t]{0,4}\\{0,2}[\"'`]?(?:[a-z][a-z0-9-]{2,20} )?"
+    r"(?<![a-z0-9])authorization\\{0,2}[\"']?[\])]?[ \t]{0,4}[:=,][ \t]{0,4}\\{0,2}[\"'`]?"
+    r"(?:[a-z][a-z0-9-]{2,20} )?"
     r"(?P<value>[\w.~+/=:-]{8,}+)"
 )
 SCHEME = regex(r"(?:bearer|basic)[ \t]{1,4}(?P<value>[\w.~+/=-]{12,}+)")
@@ -45,7 +46,7 @@ CHPASSWD = regex(
     r"echo[ \t]{1,4}[\"']?[^\s:\"']{1,60}:(?P<value>[^\s:\"']{3,200}+)"
     r"[\"']?[ \t]{0,4}\|[ \t]{0,4}(?:sudo )?chpasswd"
 )
-NPM = regex(r"_auth[ \t]{0,2}=[ \t]{0,2}[\"']?(?P<value>[A-Za-z0-9+/=]{12,}+)")
+NPM = regex(r"(?<![a-z0-9])_auth[ \t]{0,2}=[ \t]{0,2}[\"']?(?P<value>[A-Za-z0-9+/=]{12,}+)")
 CAPITAL_P = regex(r"[ \t]-P[ ]?[\"']?(?P<value>[^\s\"'\\-][^\s\"'\\]{2,200}+)")
 DASH_W = regex(r"[ \t]-w[ ]?[\"']?(?P<value>[^\s\"'\\-][^\s\"'\\]{2,200}+)")
 BODY_OPTION = regex(r"[ \t](?:-b|--body)[ =][\"']?(?P<value>[^\s\"'\\-][^\s\"'\\]{2,200}+)")
@@ -128,8 +129,10 @@ def _keys(text: str) -> Iterator[Span]:
 
 def _schemes(pattern: re.Pattern[str], hint: str, text: str, small: str) -> Iterator[Span]:
     for match in _matches(pattern, hint, small):
-        value = text[slice(*match.span("value"))]
-        if (mixed(value) or (len(value) >= LONG and not is_slug(value))) and not is_reference(value):
+        first, last = match.span("value")
+        value = text[first:last]
+        hidden = is_reference(value) or text.startswith("***", last)
+        if (mixed(value) or len(value) >= LONG) and not is_slug(value) and not hidden:
             yield (*match.span("value"), "authorization")
 
 
@@ -137,7 +140,7 @@ def _cookies(text: str, small: str) -> Iterator[Span]:
     for match in _matches(COOKIE, "cookie", small):
         first, last = match.span("value")
         for value in COOKIE_VALUE.finditer(text[first:last]):
-            if mixed(value["value"]) and not is_reference(value["value"]):
+            if mixed(value["value"]) and not is_slug(value["value"]) and not is_reference(value["value"]):
                 yield first + value.start("value"), first + value.end("value"), "cookie"
 
 

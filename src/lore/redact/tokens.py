@@ -181,6 +181,18 @@ TOKENS = (
 DISCORD = regex(r"[MNO](?:(?<![\w.-][MNO])|(?<=\\[nrt][MNO]))[\w-]{22,27}+\.[\w-]{6}\.[\w-]{27,40}+")
 AWS_SECRET = regex(r"(?:(?<![\w/+=.-])|(?<=\\[nrt]))[A-Za-z0-9/+]{40}(?![\w/+=-])")
 
+_HASH_NAME = re.compile(
+    r"(?:^|[^a-z])(?:h1|sha-?\d{1,3}|md5|blake\w{1,3}|digest|checksum|hash)[:=-][ \"']{0,2}$"
+).search
+"""The algorithm before a hash, which a diff may have cut to 40 characters."""
+_BLOCK = re.compile(r"[A-Za-z0-9+/]{48}\r?\n[ \t/#*+-]{0,20}$").search
+"""The line before the last one of a block in base64."""
+_BASE64 = re.compile(r"[A-Za-z0-9+/]{24}").fullmatch
+BEHIND = 80
+"""Characters before 40 random ones that tell whether they are a part of something else."""
+BASE64_CHANGES = 6
+"""Changes between capitals, small letters and digits in 24 characters of base64; paths have fewer."""
+
 
 def _is_start(hint: str) -> bool:
     return len(hint) >= 3 and hint[0].isalnum()
@@ -232,8 +244,15 @@ def find(text: str) -> list[Span]:
 def _in_base64(text: str, words: str) -> list[Span]:
     found = [span for hint, token in IN_BASE64 if hint in words for span in _of(token, hint, text)]
     if AWS_SECRET.search(words):
-        found += [(*match.span(), "aws secret") for match in AWS_SECRET.finditer(text) if jumbled(match[0])]
+        matches = (match for match in AWS_SECRET.finditer(text) if jumbled(match[0]))
+        found += [(*match.span(), "aws secret") for match in matches if not _is_part(text, match.start())]
     return found
+
+
+def _is_part(text: str, start: int) -> bool:
+    """Whether what begins here is a hash, or the end of a block of data."""
+    before = text[max(0, start - BEHIND) : start]
+    return bool(_HASH_NAME(before.lower()) or _BLOCK(before))
 
 
 def _unescaped(words: str) -> str:
@@ -267,9 +286,13 @@ def _begins(text: str, start: int, apart: bool) -> bool:
     if not text[start].isalnum():
         return True
     before = text[start - 1 : start]
-    if apart and before in ("-", "_"):
+    if (apart and before in ("-", "_")) or (before in ("/", "+") and _in_data(text[start - 24 : start])):
         return False
     return not before.isalnum() or text[start - 2 : start] in ESCAPES or text[start - 3 : start - 2] == "%"
+
+
+def _in_data(before: str) -> bool:
+    return bool(_BASE64(before)) and len(_CHANGES.findall(before)) > BASE64_CHANGES
 
 
 def mixed(value: str) -> bool:
