@@ -114,7 +114,7 @@ GOLDEN = {
         "user: /compact focus on tests",
     ],
     FORK: [*BEFORE_THE_FORK, "user: forked question", "assistant: All done."],
-    SUBAGENT: ["user: SUBTASK-PROMPT list files", "assistant: Subagent finished: found 3 files."],
+    SUBAGENT: ["assistant: SUBTASK-PROMPT list files", "assistant: Subagent finished: found 3 files."],
 }
 
 
@@ -184,12 +184,13 @@ def test_session_and_agent_come_from_the_path_if_the_line_has_none(
     path: str, session: str, agent: str
 ) -> None:
     [turn] = turns(user("hello"), path=path)
-    assert (turn.session, turn.agent) == (session, agent)
+    assert (turn.session, turn.agent, turn.role) == (session, agent, "assistant" if agent else "user")
 
 
 def test_subagent_lines_inside_an_older_file_are_read() -> None:
     main, inline = turns(user("hello"), user("look around", isSidechain=True))
     assert (main.agent, inline.agent) == ("", "sidechain")
+    assert (main.role, inline.role) == ("user", "assistant")
     assert inline.session == main.session
 
 

@@ -373,9 +373,10 @@ SPAWNED = {"subagent": {"thread_spawn": {"parent_thread_id": SESSION, "agent_rol
 def test_all_descriptions_of_a_subagent_are_understood(
     told: dict[str, Any], session: str, agent: str
 ) -> None:
-    own = [event("task_started", turn_id=FORK_TURN), event("agent_message", message="I looked.")]
+    prompt = event("user_message", message="Look around.")
+    own = [event("task_started", turn_id=FORK_TURN), prompt, event("agent_message", message="I looked.")]
     found = said(lines(meta(FORK, **told), *own))
-    assert [(t.session, t.agent) for t in turns(found)] == [(session, agent)]
+    assert [(t.session, t.agent, t.role) for t in turns(found)] == [(session, agent, "assistant")] * 2
     assert [h.session for h in headings(found)] == ([FORK] if session == FORK else [])
 
 
@@ -427,7 +428,7 @@ def test_a_fork_of_a_subagent_is_a_session_whose_parent_is_the_root() -> None:
 def test_sessions_that_name_each_other_as_sender_are_read() -> None:
     senders = {"own": "a", "a": "b", "b": "a"}
     told = said(lines(*(meta(id, parent_thread_id=sender) for id, sender in senders.items()), *SPOKEN))
-    assert heard(told) == [("user", "hello")]
+    assert heard(told) == [("assistant", "hello")]
 
 
 SPOKEN = [event("user_message", message="hello")]

@@ -74,6 +74,8 @@ def test_a_persons_words_are_read_with_and_without_tags() -> None:
 def test_a_subagents_turns_belong_to_the_session_that_sent_it() -> None:
     [turn] = turns(said(lines(message("assistant", "hi")), path=f"{PROJECT}/{SESSION}/subagents/child.jsonl"))
     assert (turn.session, turn.agent) == (SESSION, "child")
+    [turn] = turns(said(lines(message("user", "look")), path=f"{PROJECT}/{SESSION}/subagents/child.jsonl"))
+    assert turn.role == "assistant"
     nested = f"{PROJECT}/{SESSION}/subagents/child/subagents/grandchild.jsonl"
     [turn] = turns(said(lines(message("assistant", "hi")), path=nested))
     assert (turn.session, turn.agent) == (SESSION, "grandchild")

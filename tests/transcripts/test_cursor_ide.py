@@ -166,8 +166,9 @@ def test_a_subagents_turns_belong_to_the_composer_that_a_person_began(db: apsw.C
     put(db, "c3", subagent(parentComposerId="c2", rootParentConversationId="c1"), BUBBLES)
     found = said(db)
     assert [(one.session, one.title) for one in found if isinstance(one, Heading)] == [("c1", "Rate limits")]
-    by = [(one.session, one.agent) for one in found if isinstance(one, Turn) and one.role == "user"]
-    assert by == [("c1", ""), ("c1", "explore"), ("c1", "c3")]
+    turns = [one for one in found if isinstance(one, Turn)]
+    by = [(one.session, one.agent, one.role) for one in turns if one.text == BUBBLES["z-ask"]["text"]]
+    assert by == [("c1", "", "user"), ("c1", "explore", "assistant"), ("c1", "c3", "assistant")]
 
 
 def test_a_best_of_n_attempt_is_a_fork(db: apsw.Connection) -> None:

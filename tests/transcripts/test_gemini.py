@@ -159,15 +159,15 @@ def test_a_subagents_turns_belong_to_the_session_that_sent_it() -> None:
         lines({**HEADER, "sessionId": "child", "kind": "subagent"}, message("1", "look around")), path=path
     )
     assert headings(told) == []
-    assert [(t.session, t.agent) for t in turns(told)] == [(SESSION, "child")]
+    assert [(t.session, t.agent, t.role) for t in turns(told)] == [(SESSION, "child", "assistant")]
     named = said(lines({**HEADER, "sessionId": "child", "kind": "subagent"}, SUMMARY), path=path)
     assert named == [], "a subagent's title is not its sender's"
 
 
 def test_a_subagent_without_a_known_sender_is_a_session() -> None:
-    told = said(lines({**HEADER, "kind": "subagent"}, SUMMARY, message("1", "look around")))
+    told = said(lines({**HEADER, "kind": "subagent"}, message("1", "look around")))
     assert {h.session for h in headings(told)} == {SESSION}
-    assert [(t.session, t.agent) for t in turns(told)] == [(SESSION, "")]
+    assert [(t.session, t.agent, t.role) for t in turns(told)] == [(SESSION, SESSION, "assistant")]
 
 
 def test_fields_of_a_message_survive_a_later_version_without_them() -> None:

@@ -41,9 +41,10 @@ def turns(stream: io.BytesIO) -> list[Turn]:
         ({"author": "human", "text": "Hi"}, "user", "Hi"),
         ({"author": {"role": "assistant"}, "content": {"parts": ["Hello"]}}, "assistant", "Hello"),
         ({"type": "x", "message": {"role": "user", "content": "Hi"}}, "user", "Hi"),
+        ({"type": "x", "isSidechain": True, "message": {"role": "user", "content": "Hi"}}, "assistant", "Hi"),
         ({"role": "tool", "name": "grep", "content": "found"}, "tool", "found"),
     ],
-    ids="role,parts,speaker,from,author,author with a role,inside a message,tool".split(","),
+    ids="role,parts,speaker,from,author,author with a role,inside a message,to a subagent,tool".split(","),
 )
 def test_all_common_field_names_for_speaker_and_text_are_understood(
     record: dict[str, Any], role: str, text: str

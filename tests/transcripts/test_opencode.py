@@ -197,6 +197,9 @@ def test_a_subagents_turns_belong_to_the_session_that_a_person_began(db: apsw.Co
     turns = [(one.session, one.agent, one.text) for one in found if isinstance(one, Turn)]
     assert turns[:3] == [(SESSION, "explore", text) for text in ("child", "grandchild", "great")]
     assert {agent for _, agent, _ in turns[3:]} == {""}
+    roles = [one.role for one in found if isinstance(one, Turn)]
+    assert set(roles[:3]) == {"assistant"}
+    assert "user" in roles[3:]
 
 
 def test_subagents_with_a_missing_sender_or_a_cycle_of_senders_are_read(db: apsw.Connection) -> None:

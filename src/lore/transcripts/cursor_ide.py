@@ -130,9 +130,9 @@ def _frame(session: str, composer: dict[str, Any]) -> Turn:
     """
     info = fields.mapping(composer.get("subagentInfo"))
     root = fields.first(info.get("rootParentConversationId"), info.get("parentComposerId"))
-    agent = ""
-    if root not in ("", session) and not composer.get("isBestOfNSubcomposer"):
-        agent, session = fields.first(info.get("subagentTypeName"), session), root
+    named = fields.first(info.get("subagentTypeName"), session if root not in ("", session) else "")
+    agent = "" if composer.get("isBestOfNSubcomposer") else named
+    session = (root or session) if agent else session
     uri = fields.get(composer, "workspaceIdentifier", "uri")
     return Turn(
         uuid="",

@@ -28,13 +28,14 @@ UNTRUSTED = regex(r"</?untrusted_context>\n?")
 class Reader:
     """Reads one session. A subagent's file lies in a folder that has the id of its sender.
 
-    state: `id` of the session, `sender` of a subagent, and `earlier`, fields of the latest turns.
+    state: `id` of the session, `agent` is the same if it is a subagent's, `sender` started it if known, and
+    `earlier` are fields of the latest turns.
     """
 
     def __init__(self, path: str, state: Mapping[str, Any]) -> None:
         self._path = Path(path)
         self._folder = _project_root(self._path)
-        unread = {"id": fields.label(self._path.stem), "sender": "", "earlier": {}}
+        unread = {"id": fields.label(self._path.stem), "agent": "", "sender": "", "earlier": {}}
         self.state: State = {**unread, **deepcopy(dict(state))}
 
     def read(self, number: int, line: bytes) -> Sequence[TurnOrHeading]:
@@ -42,7 +43,7 @@ class Reader:
         if "sessionId" in record:
             return self._header(record)
         patch = fields.mapping(record.get("$set"))
-        title = "" if self.state["sender"] else fields.label(patch.get("summary"))
+        title = "" if self.state["agent"] else fields.label(patch.get("summary"))
         entries: list[TurnOrHeading] = [Heading(session=self.state["id"], title=title)] if title else []
         for message in [*fields.objects(patch.get("messages")), record]:
             entries += self._message(number, message)
@@ -52,10 +53,11 @@ class Reader:
         if not (id := fields.label(header.get("sessionId"))):
             return []
         folder = fields.label(self._path.parent.name)
-        subagent = header.get("kind") not in (None, "main") and folder not in ("", CHATS, id)
-        self.state |= {"id": id, "sender": folder if subagent else ""}
+        subagent = header.get("kind") not in (None, "main")
+        sender = folder if subagent and folder not in ("", CHATS, id) else ""
+        self.state |= {"id": id, "agent": id if subagent else "", "sender": sender}
         at, title = fields.timestamp(header.get("startTime")), fields.label(header.get("summary"))
-        return [] if subagent else [Heading(session=id, title=title, folder=self._folder, at=at)]
+        return [] if sender else [Heading(session=id, title=title, folder=self._folder, at=at)]
 
     def _message(self, number: int, message: Mapping[str, Any]) -> Iterator[Turn]:
         id, role = fields.label(message.get("id")), ROLES.get(fields.text(message.get("type")))
@@ -67,7 +69,7 @@ class Reader:
         frame = Turn(
             uuid=_uuid(id, session),
             session=sender or session,
-            agent=session if sender else "",
+            agent=self.state["agent"],
             folder=self._folder,
             role="summary" if summary else role,
             text=text,

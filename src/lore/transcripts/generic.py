@@ -7,7 +7,7 @@ that changed are new.
 import itertools
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, BinaryIO, NamedTuple, TypeAlias
 
 from lore.errors import Invalid
@@ -88,6 +88,7 @@ def json_lines(stream: BinaryIO, session: str) -> Iterator[TurnOrHeading]:
                     at=at,
                     tool=fields.text(record.get("name")) if role == "tool" else "",
                     model=fields.text(record.get("model")) if role == "assistant" else "",
+                    agent=_agent(record),
                     line=number,
                 )
     if seen and not valid:
@@ -121,6 +122,12 @@ def prose(stream: BinaryIO, session: str) -> Iterator[TurnOrHeading]:
         for part in _parts(block) if speaker is None else [fields.message(block)]:
             if part:
                 yield Turn(uuid=ids.next(role, part), session=session, role=role, text=part, at=at, line=line)
+
+
+def _agent(record: Mapping[str, Any]) -> str:
+    """The subagent to or by which this was said, as agents that write such lines mark it."""
+    sidechain = "sidechain" if record.get("isSidechain") is True else ""
+    return fields.first(record.get("agentId"), record.get("subagent"), sidechain)
 
 
 class _Ids:

@@ -31,8 +31,9 @@ class Turn:
 
     uuid: the client's id, the same in every file that repeats the turn; a later version replaces the earlier
     one. session: the conversation; a subagent's turns belong to the session that started it. role: `tool` is
-    a call with its result, `summary` is the client's summary of earlier turns. text: the whole text, or an
-    excerpt if `full` is not empty; then `full` is the whole text. at: seconds since 1970, None if unknown.
+    a call with its result, `summary` is the client's summary of earlier turns; what is said to a subagent is
+    the assistant's, which wrote it from whatever it had read, and never the user's. text: the whole text, or
+    an excerpt if `full` is not empty; then `full` is the whole text. at: seconds since 1970, None if unknown.
     line: line number in the file, from 1.
     """
 
@@ -51,6 +52,10 @@ class Turn:
     remote: str = ""
     model: str = ""
     line: int = 0
+
+    def __post_init__(self) -> None:
+        if self.agent and self.role == "user":
+            object.__setattr__(self, "role", "assistant")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
