@@ -15,6 +15,8 @@ Order = Literal["newest", "importance", "use", "newest below", "shuffled"]
 TURN, SESSION, LORE_CALL = "turn", "session", "lore-call"  # lore-call: an agent's call to Lore, never found
 VERBATIM = frozenset({TURN, SESSION, LORE_CALL})  # kinds that record what was said and done
 STORED_TRUST = 0.8  # in a memory that somebody stored on purpose, 0 to 1; `ingest` sets that of turns
+AGENT_TRUST = 0.6  # in what an agent stored; it is no rule until the user said or accepted it
+AGENT = "agent"  # the key in the metadata of what an agent stored: the name of its client
 DISTILLED = "distilled"  # the source type of what Lore has written itself
 DERIVED = "derived_from"  # the type of the link from a distilled memory to a turn it came from
 UPDATES = "updates"  # the type of the link from a correction to the memory that it corrects
@@ -219,9 +221,8 @@ class Filter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """Everything one search needs to know. Surfaces build it; the engine reads it.
-
-    An empty text is allowed only with `where.ids`: then it is a look-up, in the order given.
+    """Everything one search needs to know. An empty text is allowed only with `where.ids`: then it is a
+    look-up, in the order given. as_of: search what was known then, in the words of that time, unused.
     """
 
     text: str
@@ -233,6 +234,7 @@ class Query:
     format: Format = "full"
     budget_tokens: int | None = None
     counted: bool = True
+    as_of: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,6 +266,7 @@ class Hit:
     breadcrumb: labels of the memories above it, from the root down. via: the name or the link by which a deep
     search came to it. evidence: the signals behind `match`, if the score has that signal. sources: ids of
     the turns that it stands for. citations: files of the caller's repository -> fresh, changed or gone.
+    standing: why it is less than the user's word: held back, a tool's output, an agent's note; else empty.
     """
 
     memory: Memory
@@ -277,6 +280,7 @@ class Hit:
     sources: tuple[str, ...] = ()
     successor: Successor | None = None
     citations: Mapping[str, str] = field(default_factory=dict)
+    standing: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -350,6 +354,7 @@ class Reading:
     links: tuple[Link, ...]
     successor: Successor | None = None
     citations: Mapping[str, str] = field(default_factory=dict)
+    standing: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -372,17 +377,20 @@ class Branch:
     children: tuple["Branch", ...] = ()
     successor: Successor | None = None
     citations: Mapping[str, str] = field(default_factory=dict)
+    standing: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cause:
-    """Who changes the store, through which surface, by which verb, and why. author: of new memories."""
+    """Who changes the store, through which surface, by which verb, and why. author: of new memories. agent:
+    the name of the client if an agent acts by itself; empty for a person."""
 
     verb: str
     surface: str = ""
     actor: str = ""
     reason: str = ""
     author: str = ""
+    agent: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 import json
 import re
+import unicodedata
 from collections.abc import Iterable
 from typing import Any
 
@@ -22,6 +23,7 @@ CHARACTERS_PER_TOKEN = 4
 LABEL_WIDTH = 80
 
 _WORD = regex(r"[^\W_]+")
+_MARKS = regex("#{2,}")
 _PASSWORD_OF_USER = regex(r"^(\w+://[^:@/?#]*):[^/?#]*@")
 _PASSWORD_PARAMETER = regex(r"(?<=[?&])(?:ssl)?password=[^&#]*&?", re.IGNORECASE)
 _SENTENCE_ENDS = (".", "!", "?", "。", "！", "？")
@@ -143,6 +145,12 @@ def preview(text: str, width: int) -> str:
     """The text on one line, cut with an ellipsis to `width` characters."""
     line = " ".join(text.split())
     return line if len(line) <= width else line[: max(0, width - 1)].rstrip() + "…"
+
+
+def plain_name(name: str, width: int) -> str:
+    """A name for a heading or the end of a line: one line that ends no frame and begins no section."""
+    kept = "".join(" " if unicodedata.category(one)[0] in "CZ" or one in "<>[]|`" else one for one in name)
+    return preview(_MARKS.sub(" ", kept).lstrip("#>*-+= "), width)
 
 
 def label_of(title: str, content: str) -> str:

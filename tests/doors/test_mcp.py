@@ -109,7 +109,9 @@ def test_a_memory_travels_through_all_six_tools(tmp_path: Path, era: str) -> Non
             await answer(client, "update", fragment_id=kept["id"], content="the shop deploys from release")
             assert (await answer(client, "read", id=kept["id"]))["content"] == "the shop deploys from release"
             await answer(client, "delete", fragment_id=kept["id"])
-            assert (await answer(client, "list_roots"))["roots"] == [{"id": root, "children_count": 0}]
+            assert (await answer(client, "list_roots"))["roots"] == [
+                {"id": root, "children_count": 0, "standing": "agent's note (mcp)"}
+            ]
 
     anyio.run(story)
 
@@ -122,7 +124,7 @@ def test_text_blocks_carry_the_dialects_own_form(tmp_path: Path, era: str) -> No
             result = await client.call_tool("search", {"query": "one fragment"})
             assert result.content[0].type == "text"
             [hit] = json.loads(result.content[0].text)
-            assert set(hit) == {"id", "score", "depth", "breadcrumb"}
+            assert set(hit) == {"id", "score", "depth", "breadcrumb", "standing"}
 
     anyio.run(story)
 

@@ -11,6 +11,7 @@ from lore import Invalid, Lore, Tie
 from lore.clock import Clock
 from lore.engine.schedule import FIRST_SECONDS, Schedules
 from lore.model import DISTILLED, Filter, Revision
+from lore.store.records import SyncMark
 from lore.transcripts.sources import SOURCES
 
 
@@ -39,11 +40,11 @@ def test_what_is_kept_for_the_team_is_found_by_its_members_with_its_author(lore:
     assert found(replace(bob, tenant=""), "ferry") == [], "another tenant"
 
 
-def test_the_author_stays_and_the_journal_names_who_changed(lore: Lore) -> None:
+def test_the_author_is_who_wrote_the_present_text_and_the_journal_names_who_changed(lore: Lore) -> None:
     alice, bob = member(lore, "alice", "web"), member(lore, "bob", "web")
     memory = replace(alice, namespace="web").remember("The ferry leaves at noon")
     bob.revise(Revision(id=memory.id, content="The ferry leaves at one"))
-    assert found(alice, "ferry") == [("The ferry leaves at one", "alice")]
+    assert found(alice, "ferry") == [("The ferry leaves at one", "bob")]
     assert [entry.cause.actor for entry in alice.history(memory.id)] == ["alice via codex", "bob via codex"]
 
 
@@ -96,7 +97,7 @@ def test_the_copy_of_a_servers_namespace_is_not_consolidated(lore: Lore, clock: 
     lore = replace(lore, tuning=replace(lore.tuning, consolidation_interval=7200.0))
     copy = lore.for_namespace("web")
     copy.remember("The ferry leaves at noon")
-    copy.move_sync_mark("https://lore.example.org", "pull", "1")
+    copy.move_sync_mark(SyncMark(remote="https://lore.example.org", direction="pull", cursor="1"))
     schedules = Schedules(lore)
     assert not schedules.due()
     clock.sleep(seconds=FIRST_SECONDS)

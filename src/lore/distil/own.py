@@ -29,12 +29,32 @@ _BY_CLIENT = regex(
 _LABEL = regex(r"^[ \t]*[\"'*_\[]*[A-Z][^\s:`]*+(?: [^\s:`]++){0,3}+:(?:\s|$)")
 _STATED = pattern("stated")
 """A label before a statement of the user."""
+_ANNOUNCED = regex(
+    r"^[^\n]{0,200}\b(?:says?|said|reads?|wrote|writes|answered|replied|page|readme|docs?|article|e?mail|message"
+    r"|ticket|issue|comment|post|paste[ds]?|output|log|logs|error|response|below|schreibt|sagt|steht|antwort"
+    r"|ausgabe|seite|nachricht|dit|écrit|sortie|dice|escribe|salida|mensaje|disse|mensagem|scrive|pagina"
+    r"|пишет|ответ|вывод)\b[^\n:]{0,60}:[ \t]*\n"
+    r"|^[^\n]{0,200}(?:以下|如下|次の|下記)[^\n]{0,40}[:：][ \t]*\n",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""A line after which somebody else speaks."""
+_QUOTED = regex(
+    r"\"[^\"\n]{12,400}\"|“[^”\n]{12,400}”|„[^“”\n]{12,400}[“”]|«[^»\n]{12,400}»|「[^」\n]{6,400}」|`[^`\n]{1,200}`"
+)
+"""A quotation inside a sentence; a short one is a name."""
 _MACHINE = regex(
     r"\b(?:error|exception|warning|traceback|failed)\s*:|\bat \S+:\d+|[{};]\s*$|(?:\w=\S+\s*){3}|^\s*[\[{\"]"
     r"|^\s*[+-]{3} \S|\w\.\w{1,4}:\d+|</|^\s*<\w",
     re.IGNORECASE,
 )
 """A line of output, of a log or of code."""
+
+
+def own_words(text: str) -> list[str]:
+    """The sentences that the user wrote for the agent, without the quotations in them and without what
+    follows a line that announces the words of somebody else."""
+    announced = _ANNOUNCED.search(text)
+    return [_QUOTED.sub(" ", one) for one in own_sentences(text[: announced.start()] if announced else text)]
 
 
 def own_sentences(text: str) -> list[str]:

@@ -4,15 +4,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 
 from lore.engine.context import Context
-from lore.engine.handout import OBSERVATION, Distinct, cost_of, harmless, line_of
+from lore.engine.handout import OBSERVATION, RULES, Distinct, confirmed, cost_of, harmless, line_of
 from lore.engine.in_progress import own_sessions
 from lore.errors import Invalid
 from lore.injection import Brief
+from lore.lineage import agent_of
 from lore.model import OVERVIEW_OF, SESSION, VERBATIM, Filter, Memory
+from lore.quarantine import suspicious
 from lore.ranking.decay import relevance
 from lore.store import Reader
 from lore.store.values import Page
-from lore.text import folded
+from lore.text import folded, plain_name
 from lore.transcripts.project import name_of
 
 HEAD = (
@@ -32,23 +34,26 @@ CLOSED = frozenset(
     "done closed complete completed cancelled canceled resolved finished obsolete dropped".split()
 )
 """States in which a goal or a todo is no longer open."""
-USER, PROJECT, DECISIONS, GOALS, LAST, PITFALLS = (
+USER, PROJECT, DECISIONS, GOALS, LAST, PITFALLS, NOTES = (
     "The user",
     "This project",
     "Decisions in force",
     "Open goals and todos",
     "Last time",
     "Pitfalls",
+    "Notes of agents (the user has not confirmed them)",
 )
 TYPES: Mapping[str, frozenset[str]] = {
-    USER: frozenset({"identity", "preference", "rule", "convention"}),
+    USER: RULES,
     PROJECT: frozenset({"", "fact", "topic", "concept", "observation", "command", "project", "architecture"}),
     DECISIONS: frozenset({"decision"}),
     GOALS: frozenset({"goal", "todo", "task", "plan"}),
     LAST: frozenset(),
     PITFALLS: frozenset({"correction", "pitfall", "lesson", "mistake", "bug", "warning"}),
 }
-"""The sections in order of worth, each with the types of its memories."""
+"""The sections in order of worth, each with the types of its memories; NOTES come last, of any type."""
+NAME_WIDTH = 60
+"""Characters of the name of a project."""
 
 
 def brief(budget_tokens: int, context: Context) -> Brief:
@@ -69,8 +74,9 @@ def brief(budget_tokens: int, context: Context) -> Brief:
         line = line_of(memory, _text(memory, names))
         if not harmless(memory, context.reader, line) or not distinct.add(memory):
             continue
+        place = section if _belongs(memory, section, context.reader) else NOTES
         current = {id: one for id, one in chosen.items() if id in distinct.memories} | {
-            memory.id: (section, line)
+            memory.id: (place, line)
         }
         fuller = _lines(current.values(), context.project)
         if sum(map(cost_of, fuller)) > budget_tokens or len("\n".join(fuller)) > MOST_CHARACTERS:
@@ -79,16 +85,25 @@ def brief(budget_tokens: int, context: Context) -> Brief:
     return Brief(lines=tuple(lines), ids=tuple(chosen), tokens=sum(map(cost_of, lines)))
 
 
+def _belongs(memory: Memory, section: str, reader: Reader) -> bool:
+    """Whether a memory stands in its section: it is no agent's note, and what is said of the user is his."""
+    if agent_of(memory) or section == USER:
+        return confirmed(memory, reader)
+    return True
+
+
 def _ranked(types: frozenset[str], context: Context) -> list[Memory]:
-    """Current memories of these types: those of the project first, then by worth; overviews last."""
+    """Current memories of these types: those of the project first, then by worth; agents' notes and
+    overviews last."""
     where = Filter(types=types, other_kinds=VERBATIM | {ENTITY}, projects=frozenset({context.project}))
     found = context.reader.select(where, Page(limit=CANDIDATES, order="importance"))
     open_ones = (memory for memory in found if memory.status.lower() not in CLOSED)
 
-    def rank(memory: Memory) -> tuple[bool, bool, float, float, str]:
+    def rank(memory: Memory) -> tuple[bool, bool, bool, float, float, str]:
         worth = relevance(memory, context.now) * memory.score
         elsewhere = memory.project != context.project
-        return OVERVIEW_OF in memory.metadata, elsewhere, -worth, -memory.created_at, memory.id
+        noted = bool(agent_of(memory))
+        return OVERVIEW_OF in memory.metadata, noted, elsewhere, -worth, -memory.created_at, memory.id
 
     return sorted(open_ones, key=rank)
 
@@ -135,6 +150,8 @@ def _lines(chosen: Iterable[tuple[str, str]], project: str) -> list[str]:
     sections: dict[str, list[str]] = {}
     for section, line in chosen:
         sections.setdefault(section, []).append(line)
-    title = {PROJECT: f"{PROJECT} ({name_of(project)})" if project else "In general"}
-    below = ([f"## {title.get(name, name)}", *sections[name]] for name in TYPES if name in sections)
+    name = plain_name(name_of(project), NAME_WIDTH)
+    shown = f" ({name})" if name and not suspicious(name, own=False) else ""
+    title = {PROJECT: f"{PROJECT}{shown}" if project else "In general"}
+    below = ([f"## {title.get(one, one)}", *sections[one]] for one in (*TYPES, NOTES) if one in sections)
     return [HEAD, *(line for lines in below for line in lines)]

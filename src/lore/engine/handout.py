@@ -6,8 +6,10 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from hashlib import blake2b
 
-from lore.model import ID_TAIL, Memory
-from lore.quarantine import suspicious
+from lore.engine.said import said_by_tool, said_by_user
+from lore.lineage import agent_of, agents_note, is_users, origin_of
+from lore.model import ID_TAIL, VERBATIM, Memory
+from lore.quarantine import suspicions, suspicious
 from lore.ranking.compare import Relation, compare
 from lore.ranking.relate import shared_words
 from lore.ranking.repeats import says, vocabulary_of
@@ -21,8 +23,10 @@ LEAST_TRUST = 0.5
 """Trust that a memory needs: the output of a tool has less."""
 WIDTH = 200
 """Characters of a line, without its id and date."""
-AUTHOR_WIDTH = 40
-"""Characters of the author's name."""
+RULES = frozenset({"identity", "preference", "rule", "convention"})
+"""Types of what an agent must obey, or must know of the user."""
+UNCONFIRMED = "a rule that only an agent has stored"
+COPIED = "the words of a tool's output"
 COMPARED_FROM = 0.4
 """Share of words that two texts must have in common before they are compared."""
 COMPARED = 10_000
@@ -34,11 +38,41 @@ OBSERVATION = "observation"
 
 
 def harmless(memory: Memory, reader: Reader, line: str = "") -> bool:
-    """Whether a memory is trusted, and neither its text nor the line made of it instructs an agent or hides
-    anything, or a person has looked at this very text and released it."""
+    """Whether a memory is trusted, and neither its text nor the line made of it instructs an agent, hides or
+    asks for what only the user may ask; or a person has looked at this very text and released it.
+
+    What an agent stored has the trust of a tool if it repeats a tool's output, unless the user said it too.
+    """
     if memory.trust < LEAST_TRUST:
         return False
-    return not suspicious(f"{text_of(memory)}\n{line}") or released(memory, reader)
+    held = suspicious(f"{text_of(memory)}\n{line}", is_users(memory)) or _is_copied(memory, reader)
+    return not held or released(memory, reader)
+
+
+def _is_copied(memory: Memory, reader: Reader) -> bool:
+    return bool(agent_of(memory)) and said_by_tool(memory, reader) and not said_by_user(memory, reader)
+
+
+def confirmed(memory: Memory, reader: Reader) -> bool:
+    """Whether a memory is the user's: written, said or accepted in the review."""
+    return is_users(memory) or released(memory, reader) or said_by_user(memory, reader)
+
+
+def reasons_of(memory: Memory, reader: Reader) -> tuple[str, ...]:
+    """Why a memory is held back from agents that did not ask, or is no rule yet; empty if it is neither."""
+    found = list(suspicions(text_of(memory), is_users(memory)))
+    if agent_of(memory) and memory.kind not in VERBATIM:
+        found += [COPIED] if _is_copied(memory, reader) else []
+        found += [UNCONFIRMED] if memory.type in RULES and not confirmed(memory, reader) else []
+    return tuple(found)
+
+
+def standing_of(memory: Memory, reader: Reader) -> str:
+    """Why a memory is less than the user's word, in a few words; empty if it is not."""
+    if memory.trust < LEAST_TRUST:
+        return "tool output"
+    held = suspicious(text_of(memory), is_users(memory)) and not released(memory, reader)
+    return ", ".join(filter(None, (HELD if held else "", agents_note(memory))))
 
 
 def text_of(memory: Memory) -> str:
@@ -61,8 +95,8 @@ def released(memory: Memory, reader: Reader) -> bool:
 def line_of(memory: Memory, text: str) -> str:
     """A text of a memory on one line, with the short id, the date and the author of the memory."""
     date = datetime.fromtimestamp(memory.created_at, UTC).date()
-    author = f" {preview(memory.author, AUTHOR_WIDTH)}" if memory.author else ""
-    return f"- {preview(text, WIDTH)} [{memory.id[-ID_TAIL:]} {date}{author}]"
+    origin = f" {by}" if (by := origin_of(memory)) else ""
+    return f"- {preview(text, WIDTH)} [{memory.id[-ID_TAIL:]} {date}{origin}]"
 
 
 @lru_cache(maxsize=CACHED)

@@ -8,12 +8,12 @@ from lore.engine.browse import check_limit
 from lore.engine.consolidate.plan import MERGED, VERB
 from lore.engine.context import Context
 from lore.engine.forget import hide
-from lore.engine.handout import HELD, LEAST_TRUST, held_key, text_of
+from lore.engine.handout import HELD, LEAST_TRUST, held_key, reasons_of
 from lore.engine.undo import take_back
 from lore.errors import LoreError, Unavailable
 from lore.inspection import Held, Judged, Proposal
 from lore.model import TURN, VERBATIM, Entry, Filter, Link, Memory
-from lore.quarantine import RULES, suspicions
+from lore.quarantine import rules_version
 from lore.store import Reader, Writer
 from lore.store.records import Judgement, PhaseMark
 from lore.store.values import EVERY, JournalFilter, Page, Suggestion, SuggestionFilter
@@ -32,7 +32,8 @@ class Inbox:
     """What waits for a person, the newest or best first. counts: of all of each list.
 
     labels: of the memories that suggestions would link, by id. quarantined: memories that no agent gets
-    unasked because of their text. complete: all texts were examined for that.
+    unasked because of their text, and rules that only an agent has stored. complete: all texts were
+    examined for that.
     """
 
     suggestions: tuple[Suggestion, ...]
@@ -200,7 +201,7 @@ def _held(context: Context) -> tuple[list[Held], bool]:
     found = [
         Held(key=held_key(memory), memory=memory, reasons=reasons)
         for memory in in_order
-        if _is_handed_out(memory) and (reasons := suspicions(text_of(memory)))
+        if _is_handed_out(memory) and (reasons := reasons_of(memory, context.reader))
     ]
     return found, complete
 
@@ -212,16 +213,16 @@ def _examine(context: Context) -> tuple[PhaseMark, bool]:
     derived state: where the disk cannot be written, the next call reads the same page again.
     """
     reader = context.store.reader(context.namespace, context.tenant)
-    stored = next(iter(reader.records(PhaseMark, phase=HELD)), None)
-    mark = stored if stored and stored.settings.startswith(RULES) else PhaseMark(phase=HELD, settings=RULES)
-    cursor = mark.settings.removeprefix(RULES)
+    stored, rules = next(iter(reader.records(PhaseMark, phase=HELD)), None), rules_version()
+    mark = stored if stored and stored.settings.startswith(rules) else PhaseMark(phase=HELD, settings=rules)
+    cursor = mark.settings.removeprefix(rules)
     entries = reader.journal(JournalFilter(newest_first=False), Page(limit=EXAMINED, cursor=cursor))
     if not entries:
         return mark, True
     changed = reader.get({entry.id for entry in entries if entry.noun == "memory"})
-    held = [id for id, one in changed.items() if _is_handed_out(one) and suspicions(text_of(one))]
+    held = [id for id, one in changed.items() if _is_handed_out(one) and reasons_of(one, reader)]
     seen = tuple(dict.fromkeys([*(id for id in mark.seen if id not in changed), *held]))
-    moved = PhaseMark(phase=HELD, done_at=context.now, settings=f"{RULES}{entries.cursor}", seen=seen)
+    moved = PhaseMark(phase=HELD, done_at=context.now, settings=f"{rules}{entries.cursor}", seen=seen)
     try:
         with context.transaction() as writer:
             if writer.records(PhaseMark, phase=HELD) == ([stored] if stored else []):

@@ -6,7 +6,7 @@ from lore.actions import Action, closeness, search_terms
 from lore.citations import cited_by
 from lore.engine.context import Context
 from lore.engine.handout import harmless
-from lore.model import STORED_TRUST, VERBATIM, Filter, Memory
+from lore.model import AGENT_TRUST, VERBATIM, Filter, Memory
 
 MOST = 3
 CANDIDATES = 50
@@ -26,7 +26,7 @@ def pitfalls(action: Action, context: Context) -> list[Memory]:
     for memory in context.reader.get(found).values():
         cited = cited_by(memory.metadata)
         files = cited.files if tree is not None and cited.repository == tree.key else ()
-        trusted = memory.trust >= STORED_TRUST and harmless(memory, context.reader)
+        trusted = memory.trust >= AGENT_TRUST and harmless(memory, context.reader)
         if trusted and (rank := closeness(memory, files, action)):
             ranked.append((rank, memory.created_at, memory.id, memory))
     return [memory for *_, memory in sorted(ranked, reverse=True)[:MOST]]

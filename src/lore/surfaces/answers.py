@@ -25,7 +25,8 @@ Cut = Callable[[str], str]
 """Shortens a text if it is too long for its answer."""
 Mark = dict[str, Any]
 """Fields that are added to a memory: `replaced_by` or `updated_by` (id, label and date of a newer one), and
-`citations`: the files of the caller's repository that it cites, each `fresh`, `changed` or `gone`."""
+`citations`: the files of the caller's repository that it cites, each `fresh`, `changed` or `gone`, and
+`standing`: why it is less than the user's word (`held`, `tool output`, `agent's note (CLIENT)`)."""
 Marks = Mapping[str, Mark]
 """Marks by the id of the marked memory."""
 
@@ -136,7 +137,8 @@ def outdated(lore: Lore, memories: Iterable[Memory]) -> dict[str, Mark]:
 
 def mark(item: Hit | Reading | Branch) -> Mark:
     """The mark of a memory that was found or read; without a reason for one no fields."""
-    return _mark(item.successor, item.citations)
+    standing: Mark = {"standing": item.standing} if item.standing else {}
+    return _mark(item.successor, item.citations) | standing
 
 
 def _mark(newer: Successor | None, citations: Mapping[str, str]) -> Mark:
@@ -149,7 +151,7 @@ def _mark(newer: Successor | None, citations: Mapping[str, str]) -> Mark:
 
 def is_outdated(mark: Mark) -> bool:
     """Whether a mark says more than that the cited files are as they were."""
-    return bool(mark.keys() - {"citations"}) or bool(stale_files(mark))
+    return bool(mark.keys() - {"citations", "standing"}) or bool(stale_files(mark))
 
 
 def stale_files(mark: Mark) -> list[str]:

@@ -1,12 +1,6 @@
-"""Quarantine: texts that try to instruct the agent that reads them, or to leak data.
-
-Memories with such a text are never handed to an agent unasked; a search still finds them. A user's own rule
-("always run the linter", "never push to main") is no such text. The patterns recognise the common kinds of
-planted text, not those of a determined author.
-"""
+"""planted: patterns of texts that try to instruct the agent that reads them, or to leak data."""
 
 import re
-from hashlib import blake2b
 
 from lore.patterns import regex
 
@@ -98,8 +92,7 @@ _LEAK = regex(
 )
 """Secrets on their way out: in the body or the address of a request, or by a sentence that asks for it."""
 
-_SPACES = regex(r"[^\S\n]+")
-_PATTERNS = {
+PATTERNS = {
     "hidden characters": _HIDDEN,
     "tags that only a client of a language model writes": _TAGS,
     "an attempt to replace the agent's instructions": _OVERRIDE,
@@ -107,21 +100,4 @@ _PATTERNS = {
     "an order to keep something from the user": _CONCEAL,
     "a secret on its way out": _LEAK,
 }
-RULES = blake2b("\n".join(one.pattern for one in _PATTERNS.values()).encode(), digest_size=8).hexdigest()
-"""Changes when a pattern does: what was examined before is examined again then."""
-
-
-def suspicious(text: str) -> bool:
-    """Whether a text tries to instruct the agent that reads it, to hide from its reader, or to leak data."""
-    return any(pattern.search(one) for one in _forms(text) for pattern in _PATTERNS.values())
-
-
-def suspicions(text: str) -> tuple[str, ...]:
-    """What makes a text suspicious, in words; empty if nothing does."""
-    forms = _forms(text)
-    return tuple(name for name, pattern in _PATTERNS.items() if any(pattern.search(one) for one in forms))
-
-
-def _forms(text: str) -> tuple[str, str]:
-    """With single spaces, and as one line, as it is handed out."""
-    return _SPACES.sub(" ", text), " ".join(text.split())
+"""What makes a text suspicious, in words, and the pattern that finds it."""
