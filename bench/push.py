@@ -39,6 +39,7 @@ from lore.engine import Lore
 from lore.engine.push import Sent
 from lore.errors import Unavailable
 from lore.model import Filter
+from lore.store.records import SyncMark
 from lore.store.values import EVERY
 from lore.transcripts.turns import Heading, Turn
 
@@ -149,7 +150,7 @@ class Scene:
         self.folder, self.server, self.proxy = folder, server, proxy
         self.lore = wire(Config(data_dir=folder, embedding_model="hash"))
         self.requests = self.failures = 0
-        self._mark = ""
+        self._mark = SyncMark(remote="", direction="push")
 
     def begin_round(self) -> None:
         """The rounds before this one are pushed."""
@@ -172,7 +173,7 @@ class Scene:
 
     def begin_again(self) -> None:
         """Forget what was pushed in this round: the next push sends it again."""
-        self.lore.move_sync_mark(self.proxy.url, "push", self._mark)
+        self.lore.move_sync_mark(self._mark)
 
 
 def repeat(scene: Scene, chance: random.Random) -> None:

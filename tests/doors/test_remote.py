@@ -22,6 +22,7 @@ from lore.doors.remote import Remote, RemoteOffer
 from lore.doors.remote_http import RemoteServer
 from lore.doors.subscriptions import Audience
 from lore.doors.workers import Workers
+from lore.store.records import SyncMark
 from lore.surfaces import surfaces_named
 from tests.doors.command import Command
 from tests.doors.http.test_server_process import SERVER, environment
@@ -237,7 +238,7 @@ def test_a_change_made_here_is_said_to_reach_the_server_only_if_its_namespace_is
 ) -> None:
     nobody = RemoteServer(url="http://127.0.0.1:1", client_id="test")
     if pulled:
-        lore.move_sync_mark(nobody.url, "pull", "1")
+        lore.move_sync_mark(SyncMark(remote=nobody.url, direction="pull", cursor="1"))
 
     async def story() -> CallToolResult:
         async with Remote(nobody, {}) as remote, offered(lore, remote) as client:

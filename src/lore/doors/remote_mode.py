@@ -40,6 +40,7 @@ class RemoteMode:
         self._doing = doing
         self._alone = anyio.Lock()
         self._until: float | None = None
+        self._refused: dict[str, str] = {}
         self.service = Service(f"syncing with {config.remote_url}")
 
     async def run(self) -> None:
@@ -92,5 +93,8 @@ class RemoteMode:
             logger.warning("%s refused turn %s: %s", url, id, why)
 
     def _keep_equal(self, connection: Connection, namespace: str) -> None:
-        for id, why in exchange(self._lore, connection, namespace).refused.items():
-            logger.warning("%s: change %s of namespace %s: %s", connection.server.url, id, namespace, why)
+        refused = exchange(self._lore, connection, namespace).refused
+        for id, why in refused.items():
+            if self._refused.get(id) != why:  # it is tried again at every interval
+                logger.warning("%s: change %s of namespace %s: %s", connection.server.url, id, namespace, why)
+        self._refused |= refused

@@ -14,10 +14,14 @@ from lore.engine.merge import Version
 from lore.engine.push import Sent
 from lore.engine.versions import ENDS, LINK_FIELDS, MEMORY_FIELDS, PARENT, Change
 from lore.errors import Invalid, LoreError
-from lore.model import LINK_KINDS, VERBATIM, Link, Memory
+from lore.model import LINK_KINDS, STORED_TRUST, VERBATIM, Link, Memory
 from lore.text import check_storable, check_time, listed, preview
 from lore.transcripts.turns import Heading, Role, Turn
 
+FORMAT = 2
+"""The version of this format. 2: tombstones, epochs, fields that one end lacks. Each end ignores what it does
+not know, and begins again with an end that has got another version."""
+FORMAT_HEADER = "lore-sync-format"
 MOST_ITEMS = 1_000
 """Turns, headings or changes in one request."""
 LONGEST_ID_BYTES = 400
@@ -218,6 +222,8 @@ def heading_document(sent: Sent) -> dict[str, Any]:
 # --- changes
 def change_document(change: Change) -> dict[str, Any]:
     """A change as /changes gives and takes it."""
+    if change.noun == "tombstone":
+        return {"noun": change.noun, "id": change.id}
     document: dict[str, Any] = {
         "noun": change.noun,
         "id": change.id,
@@ -230,12 +236,14 @@ def change_document(change: Change) -> dict[str, Any]:
 
 def change_of(document: Any, *, authors: bool) -> Change:
     """A change, checked. authors: who wrote a memory is taken from it, too."""
-    if not isinstance(document, dict) or document.get("noun") not in ("memory", "link"):
-        raise Invalid("a change is an object whose noun is memory or link")
-    noun: Literal["memory", "link"] = document["noun"]
+    if not isinstance(document, dict) or document.get("noun") not in ("memory", "link", "tombstone"):
+        raise Invalid("a change is an object whose noun is memory, link or tombstone")
+    noun: Literal["memory", "link", "tombstone"] = document["noun"]
     id = document.get("id")
     if not isinstance(id, str) or not id or not id.isascii() or len(id) > LONGEST_ID_BYTES:
         raise Invalid("the id of a change must be a text of ASCII characters")
+    if noun == "tombstone":
+        return Change(noun=noun, id=id)
     names = MEMORY_FIELDS if noun == "memory" else LINK_FIELDS
     fields = _fields_of(document.get("fields"), noun, names)
     author = document.get("author", "") if authors else ""
@@ -251,17 +259,19 @@ def change_of(document: Any, *, authors: bool) -> Change:
 def _fields_of(fields: Any, noun: str, names: Sequence[str]) -> dict[str, Any]:
     if not isinstance(fields, dict):
         raise Invalid("the fields of a change must be an object")
-    if missing := [name for name in names if name not in fields and name != PARENT]:
-        raise Invalid(f"the fields of a {noun} lack {listed(missing)}")
     hints = hints_of(Memory if noun == "memory" else Link) | {"flags": list[str], PARENT: str | None}
-    for name in names:
-        value = fields.get(name)
-        if name in fields and not fits(value, hints[name]):
+    known = {name: fields[name] for name in names if name in fields}
+    if not known:
+        raise Invalid(f"the fields of a {noun} are none that this Lore knows")
+    for name, value in known.items():
+        if not fits(value, hints[name]):
             raise Invalid(f"{name} cannot be {repr(value)[:40]}")
         _check_value(name, value)
-    if noun == "memory" and fields["kind"] in ("", *VERBATIM):
-        raise Invalid(f"a {fields['kind']!r} is no memory that stores exchange; turns are pushed")
-    return {name: fields[name] for name in names if name in fields}
+    if noun == "memory" and known.get("kind", "note") in ("", *VERBATIM):
+        raise Invalid(f"a {known['kind']!r} is no memory that stores exchange; turns are pushed")
+    if "trust" in known:
+        known["trust"] = min(max(known["trust"], 0.0), STORED_TRUST)
+    return known
 
 
 def _check_value(name: str, value: Any) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import httpx2
 
 from lore.doors.remote_http import RemoteServer
+from lore.doors.sync_format import FORMAT, FORMAT_HEADER
 from lore.errors import Invalid, LoreError, Unavailable
 from lore.llm.http import LARGEST_ANSWER
 from lore.supervision import pause_after
@@ -25,6 +26,7 @@ PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.5, 60.0
 """Pause after a first failure, doubled with each further one, and the longest."""
 JITTER = 0.5
 """Share of a pause that chance takes away, so that many machines do not come back at the same moment."""
+LONGEST_EPOCH = 200
 TEMPORARY = frozenset({408, 425, 429, 500, 502, 503, 504})
 """Answers that mean: try again later."""
 
@@ -49,17 +51,24 @@ class Connection:
         self._attempts = attempts
         self._until = until
         self.requests = self.bytes = 0
+        self.epoch = ""
+        """Of the server, by its last answer that names one."""
         self.ahead_seconds = 0.0
         """How far the clock of this machine was ahead of the server's at the last answer."""
 
     def get(self, path: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
         """The answer to a question."""
-        return self._answer(self._client.build_request("GET", path, params=parameters))
+        headers = {FORMAT_HEADER: str(FORMAT)}
+        return self._answer(self._client.build_request("GET", path, params=parameters, headers=headers))
 
     def post(self, path: str, document: Mapping[str, Any], parameters: Mapping[str, str]) -> dict[str, Any]:
         """The answer to a document. It must do no harm to send it twice: the first answer may be lost."""
         body = zstd.compress(compact(document).encode())
-        headers = {"content-type": "application/json", "content-encoding": "zstd"}
+        headers = {
+            "content-type": "application/json",
+            "content-encoding": "zstd",
+            FORMAT_HEADER: str(FORMAT),
+        }
         request = self._client.build_request("POST", path, content=body, params=parameters, headers=headers)
         self.bytes += len(body)
         return self._answer(request)
@@ -89,7 +98,9 @@ class Connection:
             raise Unavailable(f"{url} cannot be reached: {str(error) or type(error).__name__}") from error
         if response.status_code == 200:
             self.ahead_seconds = _ahead(response)
-            return _object(url, content)
+            answer = _object(url, content)
+            self.epoch = str(answer.get("epoch", self.epoch))[:LONGEST_EPOCH]
+            return answer
         raise _failure(self.server, response, content)
 
 

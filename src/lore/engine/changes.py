@@ -1,16 +1,17 @@
 """changes: the journal behind a cursor → memories and links as they stand, with the times of their changes.
 
-What was said (turns and sessions) is not part of it: that travels by `push`.
+What was said (turns and sessions) is not part of it: that travels by `push`. What was erased for good is: as
+a tombstone, which has no text.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from lore.engine.context import Context
 from lore.engine.merge import MERGE
 from lore.engine.versions import ENDS, HIERARCHICAL, Change, version_of_link, versions_of
-from lore.model import PRIVATE, VERBATIM, Memory
-from lore.store import Page
+from lore.model import PRIVATE, VERBATIM, Link, Memory
+from lore.store import Page, Reader
 from lore.store.values import JournalFilter
 
 
@@ -34,7 +35,26 @@ def changes(after: str, limit: int, context: Context, *, sent_to: str = "") -> C
     named = reader.links(ids=dict.fromkeys(one.id for one in own if one.noun == "link"), ended=True)
     children = [link.target for link in named if link.kind == HIERARCHICAL]
     ids = dict.fromkeys([*(one.id for one in own if one.noun == "memory"), *children])
-    leaving = [one for one in reader.get(ids, forgotten=True).values() if _leaves(one, context.namespace)]
+    erased = reader.purged(one.id for one in own if one.noun == "memory" and one.after is None)
+    found = _as_they_stand(ids, erased, named, reader)
+    return Changes(changes=found, cursor=entries.cursor, more=entries.more)
+
+
+def changes_of(ids: Iterable[str], context: Context) -> list[Change]:
+    """These memories and links as they stand, with the children of the memories: their place may depend on
+    them. Unknown ones, and those that may not leave, are left out."""
+    reader = context.reader
+    wanted = dict.fromkeys(ids)
+    below = reader.links(wanted, [HIERARCHICAL], ended=True)
+    memories = dict.fromkeys([*wanted, *(link.target for link in below if link.source in wanted)])
+    return _as_they_stand(memories, reader.purged(wanted), reader.links(ids=wanted, ended=True), reader)
+
+
+def _as_they_stand(
+    ids: Iterable[str], erased: Iterable[str], named: Iterable[Link], reader: Reader
+) -> list[Change]:
+    known = reader.get(ids, forgotten=True)
+    leaving = [one for one in known.values() if _leaves(one, reader.namespace)]
     leaving.sort(key=lambda memory: memory.alias)
     versions = versions_of(leaving, reader)
     memories = [
@@ -43,7 +63,7 @@ def changes(after: str, limit: int, context: Context, *, sent_to: str = "") -> C
     ]
     links = [link for link in named if link.kind != HIERARCHICAL]
     both = reader.get({end for link in links for end in (link.source, link.target)}, forgotten=True)
-    ends = {id for id, memory in both.items() if _leaves(memory, context.namespace)}
+    ends = {id for id, memory in both.items() if _leaves(memory, reader.namespace)}
     ties = [
         Change(
             noun="link",
@@ -54,7 +74,8 @@ def changes(after: str, limit: int, context: Context, *, sent_to: str = "") -> C
         for link in links
         if {link.source, link.target} <= ends
     ]
-    return Changes(changes=[*memories, *ties], cursor=entries.cursor, more=entries.more)
+    gone = [Change(noun="tombstone", id=id) for id in erased if id not in known]
+    return [*memories, *ties, *gone]
 
 
 def _leaves(memory: Memory, namespace: str) -> bool:

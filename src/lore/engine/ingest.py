@@ -126,6 +126,7 @@ def keep_foreign(
     """Keep entries of another machine. last: id and beginning of the last stored turn of each session."""
     keeping = _Keeping(source, context, dict(last), foreign_project)
     for batch in _batches([one] for one in entries):
+        keeping.sign(batch)
         yield keeping.keep(batch, None)
 
 
@@ -166,9 +167,9 @@ class _Keeping:
         self._context = context
         self._now = context.now
         self._last = last
+        self._signed: dict[str, str] = {}
         self._waiting: dict[str, Heading] = {}
         self._project = cache(project)
-        self._session = cache(lambda name: self._id(f"session\0{name}"))
 
     def keep(self, batch: Sequence[TurnOrHeading], bookmark: Bookmark | None) -> Ingested:
         """Keep a batch, and the bookmark behind it if there is one, in one transaction."""
@@ -178,6 +179,7 @@ class _Keeping:
         new_headings = (clean_heading(one, secrets) for one in batch if isinstance(one, Heading))
         headings = self._waiting | {heading.session: heading for heading in new_headings}
         with self._context.transaction() as writer:
+            turns, headings = self._not_erased(turns, headings, writer)
             existing = writer.get(turns, forgotten=True)
             new = {id: turn for id, turn in turns.items() if id not in existing}
             sessions = self._keep_sessions(list(new.values()), headings, writer)
@@ -192,6 +194,17 @@ class _Keeping:
                 last = list(self._last.items())
                 writer.put_records([replace(bookmark, state={**bookmark.state, "last": last})])
         return Ingested(turns=len(new), changed=len(changed), sessions=sessions, redacted=secrets)
+
+    def _not_erased(
+        self, turns: Mapping[str, Turn], headings: Mapping[str, Heading], reader: Reader
+    ) -> tuple[dict[str, Turn], dict[str, Heading]]:
+        """Without turns that were erased for good, and without titles of conversations that were.
+
+        A conversation that goes on after it was erased is kept from there on.
+        """
+        gone = reader.purged([*turns, *map(self._session, headings)])
+        kept = {id: one for id, one in turns.items() if id not in gone}
+        return kept, {name: one for name, one in headings.items() if self._session(name) not in gone}
 
     def count(self, batch: Sequence[TurnOrHeading], _: Bookmark | None) -> Ingested:
         """Count what `keep` would keep; nothing changes."""
@@ -244,7 +257,27 @@ class _Keeping:
             updated_at=self._now,
         )
 
+    def sign(self, batch: Sequence[TurnOrHeading]) -> None:
+        """Make the caller part of the ids of these turns and sessions: nobody pushes into those of others.
+
+        What the caller pushed before ids were signed keeps its id.
+        """
+        if not (author := self._context.cause.author):
+            return
+        sessions = {f"session\0{one.session}" for one in batch}
+        names = {one.uuid for one in batch if isinstance(one, Turn)} | sessions
+        earlier, reader = list(map(self._name_id, names)), self._context.reader
+        stored = reader.get(earlier, forgotten=True).values()
+        mine = {one.id for one in stored if one.author == author} | reader.purged(earlier).keys()
+        self._signed |= {name: f"{name}\0{author}" for name in names if self._name_id(name) not in mine}
+
+    def _session(self, name: str) -> str:
+        return self._id(f"session\0{name}")
+
     def _id(self, name: str) -> str:
+        return self._name_id(self._signed.get(name, name))
+
+    def _name_id(self, name: str) -> str:
         """An id that depends on the name only, so that no turn is kept twice."""
         return str(uuid.uuid5(NAMES, "\0".join((self._context.namespace, self._source, name))))
 

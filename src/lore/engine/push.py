@@ -7,8 +7,8 @@ from typing import Any, NamedTuple, cast
 
 from lore.engine.clean import clean_heading, clean_turn
 from lore.engine.context import Context
-from lore.engine.ingest import NEIGHBOUR, NEIGHBOUR_SEARCHED, Ingested, keep_foreign
-from lore.model import LORE_CALL, SESSION, TURN, VERBATIM, Filter, Memory
+from lore.engine.ingest import LEFT, NEIGHBOUR, NEIGHBOUR_SEARCHED, Ingested, keep_foreign
+from lore.model import FULL_LENGTH, LORE_CALL, SESSION, TURN, VERBATIM, Filter, Memory
 from lore.store import Page, Reader
 from lore.store.records import SyncMark
 from lore.store.values import JournalFilter
@@ -51,15 +51,17 @@ def keep_pushed(entries: Sequence[Sent], context: Context) -> Ingested:
         by_source.setdefault(source, []).append(entry)
     done = Ingested()
     for source, group in by_source.items():
-        last = _last_turns({one.session for one in group if isinstance(one, Turn)}, context.reader)
+        last = _last_turns({one.session for one in group if isinstance(one, Turn)}, context)
         done = sum(keep_foreign(group, source, context, last), done)
     return done
 
 
-def _last_turns(sessions: Iterable[str], reader: Reader) -> dict[str, Sequence[str]]:
-    """Id and beginning of the last stored turn of each session."""
+def _last_turns(sessions: Iterable[str], context: Context) -> dict[str, Sequence[str]]:
+    """Id and beginning of the last stored turn of each session of the caller."""
+    authors = frozenset(filter(None, (context.cause.author,)))
+    turns = Filter(kinds=frozenset({TURN}), authors=authors)
     newest = {
-        session: reader.select(Filter(sessions=frozenset({session}), kinds=frozenset({TURN})), Page(limit=1))
+        session: context.reader.select(replace(turns, sessions=frozenset({session})), Page(limit=1))
         for session in sessions
     }
     return {
@@ -81,9 +83,10 @@ def outgoing(cursor: str, context: Context, ignored: Callable[[str], bool]) -> O
     ids = dict.fromkeys(entry.id for entry in entries if entry.noun == "memory" and entry.cause.verb != SYNC)
     memories = [
         memory
-        for memory in reader.get(ids).values()
+        for memory in reader.get(ids, forgotten=True).values()
         if memory.namespace == context.namespace
         and memory.kind in VERBATIM
+        and (memory.forgotten_at is None or _left(memory))
         and not ignored(str(memory.metadata.get("folder", "")))
     ]
     turns = sorted((memory for memory in memories if memory.kind in TURNS), key=lambda memory: memory.alias)
@@ -96,6 +99,12 @@ def outgoing(cursor: str, context: Context, ignored: Callable[[str], bool]) -> O
         cursor=entries.cursor,
         more=entries.more,
     )
+
+
+def _left(memory: Memory) -> bool:
+    """Whether a turn is forgotten because a server has it: the next server needs it, too. A forgotten one has
+    no whole text; its excerpt would take the place of the whole text there."""
+    return memory.forgotten_reason.startswith(LEFT) and FULL_LENGTH not in memory.metadata
 
 
 def _sessions_of(turns: Sequence[Memory], reader: Reader) -> dict[str, Memory]:
@@ -133,10 +142,10 @@ def _heading(memory: Memory) -> Heading:
 
 
 # --- marks
-def mark_of(remote: str, direction: str, reader: Reader) -> str:
-    """How far this store has been exchanged with a server; empty if never."""
+def mark_of(remote: str, direction: str, reader: Reader) -> SyncMark:
+    """How far this store has been exchanged with a server; at the beginning, if never."""
     marks = reader.records(SyncMark, remote=remote, direction=direction)
-    return marks[0].cursor if marks else ""
+    return marks[0] if marks else SyncMark(remote=remote, direction=direction)
 
 
 def move_mark(mark: SyncMark, gone: Sequence[str], context: Context) -> None:

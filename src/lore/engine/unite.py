@@ -28,9 +28,9 @@ def unite(arrived: Sequence[Change], context: Context) -> None:
     arrive later. The oldest file keeps its path; the others get paths with their ids.
     """
     titles = frozenset(
-        str(one.version.fields["title"])
+        str(one.version.fields.get("title", ""))
         for one in arrived
-        if one.noun == "memory" and one.version.fields["kind"] in (ENTITY, FILE)
+        if one.noun == "memory" and one.version.fields.get("kind") in (ENTITY, FILE)
     )
     touched = {id for one in arrived for id in _touched(one)}
     reader = context.reader

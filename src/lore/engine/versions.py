@@ -1,7 +1,7 @@
 """versions: memories and links as a store has them, with the times of their changes by the journal."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from lore.engine.merge import MERGE, Version, following, stamps_of
@@ -19,15 +19,18 @@ ENDS = ("source", "target", "kind", "type")
 """The fields that tell links apart; ids of links differ between stores that made the same link."""
 LINK_FIELDS = tuple(name for name in LINK if name not in (*ENDS, "created_at"))
 HIERARCHICAL: LinkKind = "hierarchical"
+NEVER = 0.0
+"""The stamp of a field that nobody has changed, such as one that the other store does not know."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """A memory or link as a store has it. ends: of a link. author: of a memory."""
+    """A memory or link as a store has it, or that a memory was erased for good (tombstone). ends: of a link.
+    author: of a memory."""
 
-    noun: Literal["memory", "link"]
+    noun: Literal["memory", "link", "tombstone"]
     id: str
-    version: Version
+    version: Version = field(default_factory=lambda: Version(fields={}, stamps={}))
     ends: Mapping[str, str] | None = None
     author: str = ""
 
@@ -49,12 +52,12 @@ def versions_of(memories: Iterable[Memory], reader: Reader) -> dict[str, Dated]:
 def _version_of(memory: Memory, above: Iterable[Link], reader: Reader) -> Dated:
     before, seq = _stamps(memory.id, reader)
     own = _entries(memory.id, seq, reader)
-    stamps = stamps_of(own, OWN_FIELDS, before)
+    stamps = dict.fromkeys(OWN_FIELDS, NEVER) | stamps_of(own, OWN_FIELDS, before)
     moves = [entry for link in above for entry in _entries(link.id, seq, reader) if _moves(entry)]
     placed = stamps.get(PARENT, memory.created_at)
     for entry in sorted(moves, key=lambda entry: entry.seq):
         placed = following(entry.at, placed)
-    fields = {name: _plain(getattr(memory, name)) for name in OWN_FIELDS}
+    fields = {name: plain(getattr(memory, name)) for name in OWN_FIELDS}
     fields[PARENT] = next((link.source for link in above if link.active), None)
     last = max((entry.seq for entry in (*own, *moves)), default=seq)
     return Dated(Version(fields=fields, stamps={**stamps, PARENT: placed}), last)
@@ -65,7 +68,7 @@ def version_of_link(link: Link, reader: Reader) -> Dated:
     before, seq = _stamps(link.id, reader)
     entries = _entries(link.id, seq, reader)
     fields = {name: getattr(link, name) for name in LINK_FIELDS}
-    stamps = stamps_of(entries, LINK_FIELDS, before)
+    stamps = dict.fromkeys(LINK_FIELDS, NEVER) | stamps_of(entries, LINK_FIELDS, before)
     return Dated(Version(fields=fields, stamps=stamps), max((entry.seq for entry in entries), default=seq))
 
 
@@ -94,7 +97,8 @@ def _moves(entry: Entry) -> bool:
     return entry.before is None or "active" in (entry.after or ())
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """The value of a field as JSON has it."""
     if isinstance(value, frozenset):
         return sorted(value)
     return dict(value) if isinstance(value, Mapping) else value

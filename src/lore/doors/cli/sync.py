@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from lore import lazy
 from lore.clients import toml
 from lore.doors.cli.connect import announced, open_embedder, open_store, settings
 from lore.doors.cli.group import Flags, command
+from lore.doors.cli.ingest import read_transcripts
 from lore.doors.cli.progress import embed_pending, progress
 from lore.doors.cli.render import note, plain, plural, show_document, size_text
 from lore.durable import make_folder, write_durably
@@ -59,7 +60,8 @@ class _Task:
 def sync(flags: Flags, /, *, url: str | None, as_json: bool, **options: Any) -> int:
     """Push the conversations of this machine to a server.
 
-    URL is the server, such as https://lore.example.org (default: url under [remote] in config.toml). What it
+    New lines of their transcripts are read first. URL is the server, such as
+    https://lore.example.org (default: url under [remote] in config.toml). What it
     has is not sent again, and nothing is stored twice. The access token is read from the variable LORE_TOKEN,
     or from the file remote.token in the data folder. The exit code is 1 if the server refused anything.
     """
@@ -77,6 +79,7 @@ def sync(flags: Flags, /, *, url: str | None, as_json: bool, **options: Any) -> 
         if options["dry_run"]:
             return _show_waiting(lore, task, as_json)
         with announced(flags, "syncing"):
+            _, unreadable = read_transcripts(lore, task.ignored)
             pushed, exchanged = _sync(lore, task)
         if exchanged:
             with open_embedder(flags, lore) as embeds:
@@ -84,6 +87,8 @@ def sync(flags: Flags, /, *, url: str | None, as_json: bool, **options: Any) -> 
     if options["save"]:
         _save(config, server, options["namespaces"])
     _show(task, pushed, exchanged, as_json)
+    for path, why in unreadable.items():
+        note(f"not read: {path}: {why}")
     refused = [pushed.refused, *(one.refused for one in exchanged.values())]
     return 1 if any(refused) else 0
 
@@ -111,10 +116,10 @@ def _namespaces(config: "Config", options: Mapping[str, Any]) -> list[str]:
 def _begin_again(lore: "Lore", task: _Task, dry_run: bool) -> None:
     if dry_run:
         raise Invalid("--again moves the mark of what was sent; leave out --dry-run")
-    lore.move_sync_mark(task.server.url, "push", "")
-    for name in task.namespaces:
-        for direction in ("send", "pull"):
-            lore.for_namespace(name).move_sync_mark(task.server.url, direction, "")
+    marks = [(lore, "push")]
+    marks += [(lore.for_namespace(name), way) for name in task.namespaces for way in ("send", "pull")]
+    for where, direction in marks:
+        where.move_sync_mark(replace(where.sync_mark(task.server.url, direction), cursor=""))
 
 
 def _sync(lore: "Lore", task: _Task) -> tuple["Pushed", dict[str, "Exchanged"]]:
@@ -127,8 +132,6 @@ def _sync(lore: "Lore", task: _Task) -> tuple["Pushed", dict[str, "Exchanged"]]:
 
         pushed = lazy.sync.push(lore, connection, task.ignored, keep_turns=task.keep_turns, report=show)
         exchanged = {name: lazy.sync.exchange(lore, connection, name, show) for name in task.namespaces}
-        if not pushed.requests:
-            lazy.sync.greet(connection)
     return pushed, exchanged
 
 

@@ -1,7 +1,7 @@
 """push: the routes by which machines exchange turns and memories with a server: /push and /changes."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -27,7 +27,7 @@ def routes(served: Served) -> list[Route]:
     """The routes of this module."""
     return [
         Route("POST", "/push", "write", partial(_push, served)),
-        Route("GET", "/changes", "read", partial(_changes, served), ("after", "limit")),
+        Route("GET", "/changes", "read", partial(_changes, served), ("after", "limit", "ids")),
         Route("POST", "/changes", "write", partial(_merge, served)),
     ]
 
@@ -51,14 +51,29 @@ def _keep(lore: Lore, body: bytes) -> dict[str, Any]:
         "staged": len(push.ids),
         "acknowledged": list(push.ids),
         "refused": list(push.refused),
+        **_named(lore),
     }
+
+
+def _named(lore: Lore) -> dict[str, Any]:
+    """The version of the format, and the epoch within which marks and cursors hold."""
+    return {"format": sync_format.FORMAT, "epoch": f"{sync_format.FORMAT}-{lore.store.epoch()}"}
 
 
 async def _changes(served: Served, request: Request, caller: Caller) -> Response:
     """One page of the memories and links that changed in a namespace, as they stand."""
     lore = served.lore_of(request, caller, "sync")
     after, limit = request.query_params.get("after", ""), _limit(request)
-    return _answer(await served.run("changes", partial(_page, lore, after, limit), reading=True))
+    ids = [id for id in request.query_params.get("ids", "").split(",") if id][: sync_format.MOST_ITEMS]
+    work = partial(_some, lore, ids) if ids else partial(_page, lore, after, limit)
+    return _answer(_readable(request, await served.run("changes", work, reading=True), "changes"))
+
+
+def _readable(request: Request, document: dict[str, Any], name: str) -> dict[str, Any]:
+    """The document without tombstones, for a machine whose Lore does not know them."""
+    if request.headers.get(sync_format.FORMAT_HEADER, "").isdecimal():
+        return document
+    return document | {name: [one for one in document[name] if one["noun"] != "tombstone"]}
 
 
 def _limit(request: Request) -> int:
@@ -70,9 +85,20 @@ def _limit(request: Request) -> int:
 
 
 def _page(lore: Lore, after: str, limit: int) -> dict[str, Any]:
-    page = lore.changes(after, limit)
+    """One page. A cursor of another epoch, or of a Lore that knew none, means: from the beginning."""
+    named = _named(lore)
+    epoch, dot, cursor = after.rpartition(".")
+    if after and not dot:
+        lore.changes(after, 1)  # a text that is no cursor at all is refused
+    page = lore.changes(cursor if epoch == named["epoch"] else "", limit)
     documents = [sync_format.change_document(change) for change in page.changes]
-    return {"changes": documents, "cursor": page.cursor, "more": page.more}
+    behind = f"{named['epoch']}.{page.cursor}"
+    return {"changes": documents, "cursor": behind, "more": page.more, **named}
+
+
+def _some(lore: Lore, ids: Sequence[str]) -> dict[str, Any]:
+    documents = [sync_format.change_document(change) for change in lore.changes_of(ids)]
+    return {"changes": documents, "cursor": "", "more": False, **_named(lore)}
 
 
 async def _merge(served: Served, request: Request, caller: Caller) -> Response:
@@ -80,11 +106,12 @@ async def _merge(served: Served, request: Request, caller: Caller) -> Response:
     changes of."""
     lore = served.lore_of(request, caller, "sync")
     body = await read_body(request, served.config.body_bytes)
-    document = await served.run("changes", partial(_take_in, lore, body), reading=False)
+    work = partial(_take_in, lore, body, may_erase=caller.may("admin"))
+    document = _readable(request, await served.run("changes", work, reading=False), "newer")
     return _answer(document if caller.may("read") else document | {"newer": []})
 
 
-def _take_in(lore: Lore, body: bytes) -> dict[str, Any]:
+def _take_in(lore: Lore, body: bytes, *, may_erase: bool) -> dict[str, Any]:
     document = sync_format.parsed(body)
     sync_format.client_of(document)
     try:
@@ -98,7 +125,7 @@ def _take_in(lore: Lore, body: bytes) -> dict[str, Any]:
             arrived.append(sync_format.change_of(item, authors=False))
         except Invalid as error:
             refused[sync_format.id_of(item)] = str(error)
-    merged = lore.merge(arrived)
+    merged = lore.merge(arrived, may_erase)
     refused |= merged.refused
     return {
         "status": "ok",
@@ -106,6 +133,7 @@ def _take_in(lore: Lore, body: bytes) -> dict[str, Any]:
         "merged": merged.changed,
         "newer": [sync_format.change_document(change) for change in merged.newer],
         "refused": [{"id": id, "why": why} for id, why in refused.items()],
+        **_named(lore),
     }
 
 
