@@ -35,7 +35,7 @@ bench: .venv/ready-to-test
 .venv/ready-to-run: pyproject.toml uv.lock requirements.txt scripts/setup $(LIBRARIES)
 	@scripts/setup run 1>&2
 
-.venv/ready-to-test: pyproject.toml uv.lock requirements.txt scripts/setup $(LIBRARIES)
+.venv/ready-to-test: pyproject.toml uv.lock requirements.txt scripts/encryption.txt scripts/setup $(LIBRARIES)
 	@scripts/setup test 1>&2
 
 # what is tested is pinned: uv.lock for uv, requirements.txt (made from it) for pip
@@ -43,6 +43,8 @@ lock:
 	uv lock
 	uv export --quiet --frozen --no-hashes --no-emit-project --no-header --group dev --group model-test \
 		--output-file requirements.txt
+	uv export --quiet --frozen --no-hashes --no-emit-project --no-header --only-group encryption-test \
+		--output-file scripts/encryption.txt
 
 # what a release publishes: the wheel, the bundle for Claude Desktop, the entry for the MCP registry
 release-artifacts: .venv/ready-to-test

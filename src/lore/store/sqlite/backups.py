@@ -21,15 +21,17 @@ import apsw
 from lore.durable import OWNER_FILE, make_folder, sync_file, sync_folder, write_durably
 from lore.errors import Invalid, NotFound, Unavailable
 from lore.health import BackupReport
+from lore.keys import store_key
 from lore.model import new_id
 from lore.store.sqlite import opening
 from lore.store.sqlite.connections import Connections, plainly
+from lore.store.sqlite.encryption import unlock
 from lore.store.sqlite.file_state import Mark
+from lore.store.sqlite.file_state import manifest_of as manifest_of
 from lore.store.sqlite.index_files import folder_of
 from lore.version import VERSION
 
 FORMAT = "lore-backup"
-SUFFIX = ".manifest.json"
 TABLES = ("memory", "link", "journal", "full_text", "suggestion")
 CHUNK_BYTES = 1 << 20
 LARGEST_MANIFEST = 1 << 20
@@ -39,36 +41,38 @@ BESIDE = ("-wal", "-shm", "-journal")
 """Suffixes of files that SQLite applies to a database, and that must not be applied to another one."""
 
 
-def manifest_of(backup: Path) -> Path:
-    """The file beside a backup that tells what it holds."""
-    return backup.with_name(backup.name + SUFFIX)
-
-
 # --- backing up
 def back_up(connections: Connections, target: Path) -> BackupReport:
     """Copy the store, verify the copy, give it its name, and write its manifest."""
     reports: list[BackupReport] = []
     opening.copy(connections, target, check=lambda partial: reports.append(inspect(partial, target.name)))
-    _write_manifest(target, reports[0])
+    write_manifest(target, reports[0])
     return reports[0]
 
 
-def _write_manifest(backup: Path, report: BackupReport) -> None:
+def write_manifest(backup: Path, report: BackupReport) -> None:
+    """Put the manifest beside a backup."""
     with plainly(backup):
         write_durably(manifest_of(backup), json.dumps({"format": FORMAT, **asdict(report)}, indent=2) + "\n")
 
 
 def inspect(path: Path, name: str = "") -> BackupReport:
     """Read a copy from its first byte to its last; Unavailable says what is wrong with it."""
+    report, damages = _examine(path, name)
+    if damages:
+        raise Unavailable(damages)
+    return report
+
+
+def _examine(path: Path, name: str = "") -> tuple[BackupReport, str]:
+    """What a copy holds, and what is wrong with its pages; Unavailable if it is no store of this Lore."""
     checksum, size = _checksum(path)
     with plainly(path), _opened(path) as copy:
         opening.check_schema(copy, path)
-        problems = [str(row[0]) for row in copy.execute("PRAGMA integrity_check(3)")]
-        if problems != ["ok"]:
-            raise Unavailable(f"{path} is damaged: {'; '.join(problems)}")
+        problems = _problems(copy)
         steps = tuple(str(row[0]) for row in copy.execute("SELECT name FROM migration ORDER BY name"))
         counts = {name: _count(copy, name) for name in TABLES}
-    return BackupReport(
+    report = BackupReport(
         file=name or path.name,
         at=time.time(),
         lore=VERSION,
@@ -77,10 +81,22 @@ def inspect(path: Path, name: str = "") -> BackupReport:
         schema=steps,
         counts=counts,
     )
+    return report, "" if problems == ["ok"] else f"{path} is damaged: {'; '.join(problems)}"
+
+
+def _problems(copy: apsw.Connection) -> list[str]:
+    try:
+        return [str(row[0]) for row in copy.execute("PRAGMA integrity_check(3)")]
+    except apsw.CorruptError as error:
+        return [str(error)]
 
 
 def _count(copy: apsw.Connection, table: str) -> int:
-    ((count,),) = copy.execute(f"SELECT count(*) FROM {table}").fetchall()
+    """The number of rows; 0 where damage keeps them from being counted."""
+    try:
+        ((count,),) = copy.execute(f"SELECT count(*) FROM {table}").fetchall()
+    except apsw.CorruptError:
+        return 0
     return int(str(count))
 
 
@@ -99,28 +115,47 @@ def _opened(path: Path) -> Iterator[apsw.Connection]:
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
     uri = f"file:{quote(str(path.absolute()))}?mode=ro&immutable=1"
     with closing(apsw.Connection(uri, flags=flags)) as copy:
+        unlock(copy, path, store_key())
         copy.execute("PRAGMA trusted_schema = OFF").fetchall()
         copy.execute("PRAGMA cell_size_check = ON").fetchall()
         yield copy
 
 
 # --- verifying
-def verify(backup: Path) -> BackupReport:
-    """The report of a backup that is whole: its bytes are those of its manifest, if it has one.
+def verify(backup: Path, force: bool = False) -> tuple[BackupReport, list[str]]:
+    """What a backup holds, and warnings. Its pages must be sound, and its counts those of its manifest.
 
-    Unavailable or Invalid says what is wrong.
+    Unavailable or Invalid says what is wrong. force: whatever can be read as a store will do; what is wrong
+    is among the warnings then.
     """
     if not backup.is_file():
         raise NotFound(f"there is no file {backup}")
     log = backup.with_name(f"{backup.name}-wal")
     if log.exists() and log.stat().st_size:
         raise Invalid(f"{backup} is in use as a store ({log.name} is beside it); give a backup of it")
+    report, damages = _examine(backup)
     manifest = _read_manifest(backup)
-    if manifest is not None and manifest.get("sha256") != _checksum(backup)[0]:
-        raise Unavailable(
-            f"{backup} was altered or is damaged: its checksum is not that of {manifest_of(backup)}"
+    wrong = [damages] if damages else []
+    if manifest is not None and manifest.get("counts") != report.counts:
+        promised = manifest.get("counts")
+        wrong.append(
+            f"{backup} was altered: it holds {_told(report.counts)}, but its manifest says {_told(promised)}"
         )
-    return inspect(backup)
+    if wrong and not force:
+        raise Unavailable(f"{'; '.join(wrong)}. Restore an older backup, or this one as it is with --force")
+    if not wrong and manifest is not None and manifest.get("sha256") != report.sha256:
+        wrong.append(
+            f"{backup} was opened or altered since it was made (its checksum is not that of its manifest);"
+            " its pages are sound and it holds as much as before"
+        )
+    return report, wrong
+
+
+def _told(counts: object) -> str:
+    """Counts of rows by table, for people."""
+    if not isinstance(counts, dict):
+        return "nothing about its rows"
+    return ", ".join(f"{count} × {name}" for name, count in counts.items())
 
 
 def _read_manifest(backup: Path) -> dict[str, Any] | None:
@@ -138,8 +173,10 @@ def _read_manifest(backup: Path) -> dict[str, Any] | None:
 
 
 # --- restoring
-def restore(backup: Path, store: Path) -> Path | None:
+def restore(backup: Path, store: Path, *, went_back: bool = True) -> Path | None:
     """Put a backup in the place of a store, after `verify`; returns where the old store is now.
+
+    went_back: the backup may lack changes of the store, which those who exchange memories with it must learn.
 
     Invalid if any process has the store open. The caller keeps others from opening it meanwhile.
     """
@@ -158,6 +195,8 @@ def restore(backup: Path, store: Path) -> Path | None:
                 raise Unavailable(
                     f"the copy of {backup} beside {store} is not equal to it; is the disk sound?"
                 )
+            if went_back:
+                _renew_epoch(partial)
             aside = _set_aside(store) if store.exists() else None
             Mark(store).path.unlink(missing_ok=True)  # it tells of changes that the backup has not seen
             shutil.rmtree(folder_of(store), ignore_errors=True)
@@ -166,6 +205,17 @@ def restore(backup: Path, store: Path) -> Path | None:
         finally:
             partial.unlink(missing_ok=True)
     return aside
+
+
+def _renew_epoch(copy: Path) -> None:
+    """Tell those who exchange memories with the store that it went back. An older file gets its first epoch
+    when it is opened."""
+    with closing(apsw.Connection(str(copy), flags=apsw.SQLITE_OPEN_READWRITE)) as connection:
+        unlock(connection, copy, store_key())
+        if connection.execute(opening.HAS_EPOCH).fetchall():
+            connection.execute("PRAGMA journal_mode = DELETE").fetchall()
+            connection.execute("PRAGMA synchronous = FULL").fetchall()
+            connection.execute(opening.RENEW_EPOCH)
 
 
 def _set_aside(store: Path) -> Path:
@@ -181,7 +231,7 @@ def _set_aside(store: Path) -> Path:
         with suppress(FileNotFoundError):
             _second_name(store.with_name(store.name + suffix), name)
     try:
-        whole = _fold(store)
+        whole = fold(store)
     except Invalid:
         _remove(beside)
         raise
@@ -190,7 +240,7 @@ def _set_aside(store: Path) -> Path:
     _second_name(store, aside)
     sync_folder(folder)
     if whole:
-        _write_manifest(aside, inspect(aside))
+        write_manifest(aside, inspect(aside))
     _remove([store.with_name(store.name + suffix) for suffix in BESIDE])
     return aside
 
@@ -200,7 +250,7 @@ def _remove(paths: Iterable[Path]) -> None:
         path.unlink(missing_ok=True)
 
 
-def _fold(store: Path) -> bool:
+def fold(store: Path) -> bool:
     """Write the log into the store, so that it is one file; False if the store is too damaged for that.
 
     Invalid if another process has the store open; one that is ending gets some time.
@@ -222,6 +272,7 @@ def _is_folded(store: Path) -> bool:
     """Whether the store could leave write-ahead logging: for that SQLite needs the file for itself."""
     with closing(apsw.Connection(str(store), flags=apsw.SQLITE_OPEN_READWRITE)) as connection:
         try:
+            unlock(connection, store, store_key())
             connection.execute("PRAGMA synchronous = FULL").fetchall()
             ((mode,),) = connection.execute("PRAGMA journal_mode = DELETE").fetchall()
         except (apsw.BusyError, apsw.LockedError):

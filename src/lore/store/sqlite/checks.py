@@ -304,7 +304,7 @@ def _give_back_room(connections: Connections) -> None:
         pages, free = (_number(connection, f"PRAGMA {name}") for name in ("page_count", "freelist_count"))
         if free * MUCH_FREE > pages:
             with suppress(apsw.BusyError, apsw.LockedError):
-                connection.execute("PRAGMA temp_store = FILE")  # the copy may be larger than the memory
+                connections.allow_temporary_files(connection)
                 connection.execute("VACUUM")
 
 

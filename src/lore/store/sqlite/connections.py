@@ -2,10 +2,8 @@
 
 import os
 import queue
-import random
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -14,11 +12,13 @@ import apsw
 
 from lore.durable import OWNER_FILE, make_folder, sync_folder
 from lore.errors import LoreError, Unavailable
-from lore.store.sqlite.file_state import Mark, Snapshot, is_unwritable, obstacle
+from lore.keys import store_key
+from lore.store.sqlite.encryption import locked, unlock
+from lore.store.sqlite.file_state import Mark, Snapshot, is_unwritable, obstacle, refuse_backup
 from lore.store.sqlite.group_commit import GroupCommit
+from lore.store.sqlite.patience import BUSY_SECONDS, Patience, switched_to_wal
 
 OLDEST_SQLITE = (3, 51, 3)
-BUSY_SECONDS = 30.0
 READERS = 4
 CACHE_KIB, LARGE_CACHE_KIB = 4_000, 16_000
 """Of one connection; the large one is for changes. The system keeps the rest of the file at hand, for all."""
@@ -59,6 +59,7 @@ class Connections:
     def __init__(self, path: Path) -> None:
         require_sqlite()
         self.path = path
+        self._key = store_key()
         self.log = path.with_name(path.name + "-wal")
         self.mark = Mark(path)
         self.obstacle = ""
@@ -94,6 +95,7 @@ class Connections:
 
     def _attach(self) -> apsw.Connection:
         """The durable connection. Opening it tells whether this is a database at all."""
+        refuse_backup(self.path)
         make_folder(self.path.parent)
         with suppress(FileExistsError):
             os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, OWNER_FILE))
@@ -135,7 +137,7 @@ class Connections:
     def log_ahead(self) -> None:
         """Use a write-ahead log from now on; it changes the file, so only once that is known to be ours."""
         with self.alone() as writer:
-            mode = _switched_to_wal(writer)
+            mode = switched_to_wal(writer)
         if mode != "wal":
             raise Unavailable(
                 f"{self.path} cannot be used safely: SQLite offers journal mode {mode}, not WAL"
@@ -147,7 +149,8 @@ class Connections:
         else:
             flags = apsw.SQLITE_OPEN_READWRITE
             connection = apsw.Connection(str(self.path), flags=flags, statementcachesize=200)
-        connection.set_busy_handler(_Patience())
+        connection.set_busy_handler(Patience())
+        unlock(connection, self.path, self._key)
         for setting in (*SETTINGS, *settings, *_full_fsync()):
             connection.execute(setting)
         return connection
@@ -251,6 +254,16 @@ class Connections:
             self._birth = repr(made_at)
         return self._birth
 
+    @property
+    def encrypted(self) -> bool:
+        """Whether all that is written to disk has to be encrypted."""
+        return bool(self._key)
+
+    def allow_temporary_files(self, connection: apsw.Connection) -> None:
+        """For a copy that may be larger than the memory; not if it is encrypted: such files are in clear."""
+        if not self.encrypted:
+            connection.execute("PRAGMA temp_store = FILE")
+
     def log_bytes(self) -> int:
         """The size of the write-ahead log."""
         try:
@@ -267,7 +280,7 @@ class Connections:
             try:
                 ((busy, _, _),) = writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
             finally:
-                writer.set_busy_handler(_Patience())
+                writer.set_busy_handler(Patience())
         return not busy
 
     def _refuse_if_closed(self) -> None:
@@ -357,42 +370,17 @@ _EXPLANATIONS: tuple[tuple[type[apsw.Error], str], ...] = (
 
 
 def _explained(error: apsw.Error, path: Path) -> str:
+    if isinstance(error, apsw.NotADBError) and (explanation := locked(path)):
+        return explanation
     for kind, explanation in _EXPLANATIONS:
         if isinstance(error, kind):
             return f"{path}: {explanation}"
     return f"{path}: {error}"
 
 
-class _Patience:
-    """SQLite's busy handler: wait a random moment, give up after BUSY_SECONDS."""
-
-    def __init__(self) -> None:
-        self._since = 0.0
-
-    def __call__(self, tries: int) -> bool:
-        if tries == 0:
-            self._since = time.monotonic()
-        time.sleep(random.uniform(0.0005, 0.003))
-        return time.monotonic() - self._since < BUSY_SECONDS
-
-
-def _switched_to_wal(writer: apsw.Connection) -> str:
-    """The mode after the switch. SQLite does not wait here when several create a file at once, so we do."""
-    patience, tries = _Patience(), 0
-    while True:
-        try:
-            ((mode,),) = writer.execute("PRAGMA journal_mode = WAL").fetchall()
-            return str(mode)
-        except apsw.BusyError:
-            if not patience(tries):
-                raise
-            tries += 1
-
-
 def _full_fsync() -> tuple[str, ...]:
-    if sys.platform == "darwin":
-        return ("PRAGMA fullfsync = ON", "PRAGMA checkpoint_fullfsync = ON")
-    return ()
+    synced = ("PRAGMA fullfsync = ON", "PRAGMA checkpoint_fullfsync = ON")
+    return synced if sys.platform == "darwin" else ()
 
 
 def _identity(path: Path) -> tuple[int, int]:

@@ -30,6 +30,8 @@ NO_INDEX = (apsw.SQLITE_IOERR_SHMOPEN, apsw.SQLITE_IOERR_SHMSIZE, apsw.SQLITE_IO
 """The index file cannot be made."""
 NO_ROOM = (errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EPERM)
 """How the operating system refuses to make a file."""
+MANIFEST = ".manifest.json"
+"""Suffix of the file beside a backup. A database that has one is only read."""
 LEAST_FREE_BYTES = 1 << 16
 """Room that a store needs to be opened for writing, in its folder."""
 
@@ -46,6 +48,8 @@ def is_unwritable(path: Path, error: Exception) -> bool:
 def obstacle(path: Path, otherwise: str) -> str:
     """The reason why nothing can be written to the folder of the database; `otherwise` if none is seen."""
     folder = path.parent
+    if manifest_of(path).exists():
+        return f"{path} is a backup, which is only read (to restore it: lore restore-backup)"
     if hasattr(os, "statvfs"):
         system = os.statvfs(folder)
         if system.f_flag & os.ST_RDONLY:
@@ -55,6 +59,17 @@ def obstacle(path: Path, otherwise: str) -> str:
     if not os.access(folder, os.W_OK) or not os.access(path, os.W_OK):
         return f"{path}: no permission to write there"
     return otherwise
+
+
+def manifest_of(backup: Path) -> Path:
+    """The file beside a backup that tells what it holds."""
+    return backup.with_name(backup.name + MANIFEST)
+
+
+def refuse_backup(path: Path) -> None:
+    """Raise the error of a read-only file for a backup: whoever looks into it leaves it as it was made."""
+    if path.is_file() and manifest_of(path).exists():
+        raise OSError(errno.EROFS, "a backup is only read", str(path))
 
 
 class Snapshot:

@@ -179,6 +179,31 @@ class CodeFiles:
         """Nothing is held: a mapped file goes with its index."""
 
 
+class MemoryFiles:
+    """No file at all: vectors tell of their texts, so the index of an encrypted store stays in memory."""
+
+    def open(self, model: str, dimension: int, progress: Progress = quietly) -> tuple[VectorIndex, int]:
+        return CodeIndex(dimension), 0
+
+    def advance(self, index: VectorIndex, seq: int) -> None:
+        """Nothing to write."""
+
+    def refresh(self, model: str, dimension: int) -> None:
+        """Nothing to write."""
+
+    def newer(self, index: VectorIndex) -> bool:
+        return False
+
+    def check(self) -> str:
+        return ""
+
+    def remove(self) -> bool:
+        return True
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
 class EngineFiles:
     """The data of another engine, in a folder that one process at a time uses; others have theirs in memory.
 
@@ -290,8 +315,10 @@ class EngineFiles:
             self._lock = None
 
 
-def open_files(name: str, rows: VectorRows, database: Path) -> IndexFiles:
-    """The files of an index by its name."""
+def open_files(name: str, rows: VectorRows, database: Path | None) -> IndexFiles:
+    """The files of an index by its name; without a database, none."""
+    if database is None:
+        return MemoryFiles()
     folder = folder_of(database)
     return CodeFiles(rows, folder) if name == BUILTIN else EngineFiles(name, rows, folder)
 

@@ -32,6 +32,7 @@ from lore.store.sqlite.writer import NEXT_SEQS
 
 OMITTED = {
     "migration": "the steps of this file",
+    "epoch": "a copy has a history of its own",
     "tenant": "each row names its tenant",
     "words": "the text index",
     "grams": "the text index",
@@ -67,6 +68,7 @@ EMPTY = (
     "INSERT INTO words (words) VALUES ('delete-all')",
     "DELETE FROM grams",
     "DELETE FROM vector_feed",
+    opening.RENEW_EPOCH,
 )
 
 

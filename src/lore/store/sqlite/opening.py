@@ -26,12 +26,16 @@ FILES = {
     "0002 several users": "schema_server.sql",
     "0003 looking back": "schema_inspection.sql",
     "0004 compact vectors": "schema_compact.sql",
+    "0005 sync epoch": "schema_sync.sql",
 }
 MIGRATIONS: dict[str, str] = {
     name: Path(__file__).with_name(file).read_text(encoding="utf-8") for name, file in FILES.items()
 }
 """Named steps, each applied once, in order. A step that was released never changes; the next one stands
 beside it. Expand first, contract in a later release: an older Lore may still have the file open."""
+EPOCH = "SELECT id FROM epoch"
+RENEW_EPOCH = "UPDATE epoch SET id = lower(hex(randomblob(16)))"
+HAS_EPOCH = "SELECT 1 FROM sqlite_schema WHERE name = 'epoch'"
 STEPS = "CREATE TABLE IF NOT EXISTS migration (name TEXT PRIMARY KEY, applied_at REAL NOT NULL) STRICT"
 KEPT_BACKUPS = 5
 PARTIAL = re.compile(r"\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.partial$")
@@ -205,6 +209,8 @@ def notice_loss(connections: Connections) -> None:
         return
     if connections.mark.level(lost.birth) != lost:
         logger.warning("%s", loss_text(lost, connections))
+        with connections.writing() as writer:
+            writer.execute(RENEW_EPOCH)
     connections.mark.keep(lost)
 
 

@@ -6,10 +6,12 @@ from pathlib import Path
 
 import apsw
 
+from lore.keys import store_key
 from lore.model import LORE_CALL, TURN, Filter
 from lore.store.columns import Parameters, Row
 from lore.store.sqlite import sql
 from lore.store.sqlite.connections import plainly
+from lore.store.sqlite.encryption import unlock
 
 BUSY_MILLISECONDS = 200
 TITLE_LENGTH = 80
@@ -73,6 +75,7 @@ def _connected(path: Path) -> Iterator[apsw.Connection]:
         connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
         try:
             connection.set_busy_timeout(BUSY_MILLISECONDS)
+            unlock(connection, path, store_key())
             connection.execute("PRAGMA query_only = ON")
             yield connection
         finally:

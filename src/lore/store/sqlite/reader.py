@@ -310,6 +310,17 @@ class SqliteReader(GraphReader):
         cursor = encoded(rows[-1][:1]) if rows else page.cursor
         return Listing(map(entry_of, rows), cursor, more)
 
+    def purged(self, ids: Iterable[str]) -> dict[str, float]:
+        wanted = list(ids)
+        if not wanted:
+            return {}
+        rows = self._rows(
+            f"SELECT j.id, max(j.at) FROM journal j WHERE j.tenant = :tenant AND j.id IN ({sql.IDS})"
+            " AND j.noun = 'memory' AND j.after IS NULL AND +j.namespace = :namespace GROUP BY j.id",
+            ids=sql.listed_ids(wanted),
+        )
+        return dict(rows)
+
     def days(self, since: float, offset: float = 0.0) -> list[DayCount]:
         rows = self._rows(
             f"SELECT CAST(floor((j.at + :offset) / 86400.0) AS INTEGER), m.kind, {EVENT}, count(*)"

@@ -137,7 +137,7 @@ def rewrite(connections: Connections, progress: Progress) -> None:
             writer.execute(f"INSERT INTO {index} ({index}) VALUES ('rebuild')")
     with connections.aside() as writer:
         progress("file", 0, 1)
-        writer.execute("PRAGMA temp_store = FILE")  # the copy may be larger than the memory
+        connections.allow_temporary_files(writer)
         writer.execute("VACUUM")
         ((busy, _, _),) = writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
     if busy:

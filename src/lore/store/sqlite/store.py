@@ -11,7 +11,7 @@ from typing import Any
 
 import apsw
 
-from lore.errors import LoreError, Unavailable
+from lore.errors import Invalid, LoreError, Unavailable
 from lore.filelock import acquired
 from lore.health import BackupReport, Finding, Scrubbed, StoreReport
 from lore.inspection import Purged
@@ -113,6 +113,10 @@ class SqliteStore(Store):
         opening.refuse_lost_file(path)
         self._connections = Connections(path)
         try:
+            if self._connections.encrypted and vector_store != BUILTIN:
+                raise Invalid(
+                    f"vector_store is {vector_store}, which writes in clear; encryption needs {BUILTIN}"
+                )
             opening.migrate(self._connections)
             opening.notice_loss(self._connections)
             compact_vectors(self._connections)
@@ -141,7 +145,8 @@ class SqliteStore(Store):
         with self._opening_index:
             if tenant not in self._indexes:
                 rows = VectorRows(self._read, tenant, self._birth)
-                files = open_files(self._vector_store, rows, self._connections.path)
+                on_disk = None if self._connections.encrypted else self._connections.path
+                files = open_files(self._vector_store, rows, on_disk)
                 self._indexes[tenant] = Nearest(rows, files)
             return self._indexes[tenant]
 
@@ -274,6 +279,9 @@ class SqliteStore(Store):
             yield acquired(file)
         finally:
             os.close(file)
+
+    def epoch(self) -> str:
+        return str(self._read(opening.EPOCH, {})[0][0])
 
     # --- care
     def report(self) -> StoreReport:
