@@ -87,7 +87,7 @@ def back_up(store: Path, target: Path) -> int:
 
 def restore(backup: Path, store: Path) -> int:
     """Verify a backup and put it in the place of a store; returns the number of its memories."""
-    report = backups.verify(backup)
+    report, _ = backups.verify(backup)
     backups.restore(backup, store)
     open_store(store).close()
     return report.counts["memory"]

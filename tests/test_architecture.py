@@ -21,15 +21,16 @@ FLOOR = {
     "lazy": 0.0, "patterns": 0.0, "verbs": 0.0, "bookmark": 0.0, "filelock": 0.5,
     "supervision": 0.5, "health": 0.5, "grams": 0.5, "injection": 0.0, "inspection": 0.25, "quarantine": 1.0,
     "wordlists": 0.5, "text": 1.0, "vectors": 1.0, "clock": 1.0, "redact": 1.0, "citations": 1.0,
-    "settings": 1.0,
-    "names": 1.25, "admit": 1.25, "actions": 1.5, "ranking": 1.5, "config": 1.5, "distil": 1.75,
+    "settings": 1.0, "keys": 1.0,
+    "lineage": 1.25, "names": 1.25, "admit": 1.25, "actions": 1.5, "ranking": 1.5, "config": 1.5,
+    "distil": 1.75,
     "store": 2.0, "embed": 2.0, "llm": 2.0, "transcripts": 2.0, "clients": 2.0, "transfer": 2.5,
     "engine": 3.0,
     "surfaces": 4.0, "connecting": 4.0, "__init__": 4.5,
     "doors": 5.0,
 }  # fmt: skip
 
-LONGEST_FILE = 400
+LONGEST_FILE = 600
 LONGEST_FUNCTION = 58
 MOST_PUBLIC_NAMES = 15
 SLACK = 0.02

@@ -17,6 +17,7 @@ from lore.connecting import wire
 from lore.model import Hit
 from lore.ranking.policy import Policy
 from lore.settings import LlmSettings
+from lore.store.sqlite.file_state import manifest_of
 
 COMPLETE = "complete"
 """A file that marks a store with all of its group, embedded; one without it was left in the middle."""
@@ -94,6 +95,7 @@ class Kept:
         """The same on a copy of the store: tools count uses, and later sessions are forgotten."""
         folder.mkdir(parents=True)
         self.lore.backup(folder / "memory.db")
+        manifest_of(folder / "memory.db").unlink()  # a backup is only read, and this one is used
         self.lore.close()
         settings = replace(self.settings, data_dir=folder)
         lore = wire(settings, clock=self.clock)

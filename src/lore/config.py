@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 from lore.environment import BORROWED, PREFIX, variables
 from lore.errors import Invalid
+from lore.keys import FILE, KEYRING, OFF, KeySource, key_source
 from lore.model import SHARED
 from lore.settings import LlmSettings, Price, RemoteSettings, setting
 from lore.text import comma_separated, listed
@@ -29,7 +30,8 @@ class Config(RemoteSettings):
     """Every setting.
 
     database_url: the address of a PostgreSQL database, in place of the file `db_path`. teams: namespaces that
-    are seen besides `namespace` and `shared`, comma-separated. idle_minutes: minutes
+    are seen besides `namespace` and `shared`, comma-separated. encryption: where the key of an encrypted
+    store is: off, keyring or file; encryption_key_file: that file. idle_minutes: minutes
     without use after which a daemon that a client started exits, and any other frees memory. request_seconds:
     limit of one call of an agent; 0: no limit. ingest_sources: clients whose transcripts are read,
     comma-separated. ingest_paused: no transcripts are read. ingest_poll_seconds: longest time between two
@@ -44,6 +46,8 @@ class Config(RemoteSettings):
     namespace: str = SHARED
     teams: str = ""
     surfaces: str = "tree"
+    encryption: str = setting("off")
+    encryption_key_file: Path | None = field(default=None, metadata={"daemon": True})
     embedding_model: str = setting("gte-small")
     idle_minutes: float = setting(10.0)
     request_seconds: float = 50.0
@@ -62,6 +66,13 @@ class Config(RemoteSettings):
     def database(self) -> Path:
         """The file that holds the memories, unless `database_url` is set. Locks are named after it."""
         return self.db_path if self.db_path is not None else self.data_dir / DATABASE_NAME
+
+    @property
+    def key_source(self) -> KeySource:
+        """Where the key of the store is, if it is encrypted."""
+        if self.encryption != OFF and self.database_url:
+            raise Invalid("encryption is for a store in a file; PostgreSQL encrypts with means of its own")
+        return key_source(self.encryption, self.encryption_key_file)
 
     @property
     def location(self) -> str | Path:
@@ -97,7 +108,7 @@ FILE_KEYS: Mapping[str, str] = {
 """Key in the file -> the setting. The setting's own name is a key as well."""
 OTHER_NAMES: Mapping[str, str] = {name.lower(): name for name in BORROWED}
 """Settings whose variable has no prefix."""
-PATHS = frozenset({"data_dir", "db_path", "memory_file_path", "tls_cert", "tls_key"})
+PATHS = frozenset({"data_dir", "db_path", "memory_file_path", "tls_cert", "tls_key", "encryption_key_file"})
 STORES = ("db_path", "database_url")
 """Settings that exclude each other: both say where the memories are."""
 SCHEMES = ("postgresql://", "postgres://")
@@ -107,7 +118,11 @@ TABLES = frozenset({"llm.prices"})
 """Keys whose value is a table of names that a user chooses."""
 VECTOR_STORES = ("builtin", "lancedb", "chroma", "sqlite-vec")
 RANKINGS = ("lore", "reference")
-CHOICES: Mapping[str, tuple[str, ...]] = {"vector_store": VECTOR_STORES, "ranking": RANKINGS}
+CHOICES: Mapping[str, tuple[str, ...]] = {
+    "vector_store": VECTOR_STORES,
+    "ranking": RANKINGS,
+    "encryption": (OFF, KEYRING, FILE),
+}
 VARIABLES: Mapping[str, str] = {f"{PREFIX}{name.upper()}": name for name in (*SETTINGS, *ALIASES)} | {
     variable: name for name, variable in OTHER_NAMES.items()
 }

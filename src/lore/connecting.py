@@ -14,6 +14,7 @@ from lore.engine.embeddings import Embeddings
 from lore.engine.spending import StoreLedger
 from lore.environment import of_clients
 from lore.errors import Invalid
+from lore.keys import use_key_of
 from lore.llm import Waiting, language_model
 from lore.llm.base import LanguageModel, UnusableModel
 from lore.ranking.policy import RANKINGS, REFERENCE, Policy
@@ -53,6 +54,7 @@ def wire(
     the background, and earlier searches wait a moment and then answer by words.
     """
     embeddings = Embeddings(embedder or open_embedder(config.embedding_model), patient)
+    use_key_of(config.key_source)
     store = open_store(config.location, vector_store=config.vector_store)
     background = Background(store, embeddings, clock)
     background.sweep_also(config.namespace, config)

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     import lore.store.moving as store_moving
     import lore.store.postgres.plan as store_postgres_plan
     import lore.store.sqlite.backups as store_backups
+    import lore.store.sqlite.encryption as store_encryption
     import lore.store.sqlite.opening as store_opening
     import lore.store.sqlite.peek as store_peek
     import lore.surfaces as surfaces
@@ -91,6 +92,7 @@ else:
         "spending": "lore.engine.spending",
         "starting": "lore.doors.starting",
         "store_backups": "lore.store.sqlite.backups",
+        "store_encryption": "lore.store.sqlite.encryption",
         "store_moving": "lore.store.moving",
         "store_opening": "lore.store.sqlite.opening",
         "store_peek": "lore.store.sqlite.peek",

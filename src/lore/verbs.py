@@ -110,6 +110,7 @@ VERBS: dict[str, Verb] = {
     "keep_pushed": Verb("write", remote=False, local=True),
     "outgoing": Verb("read", remote=False, local=True),
     "changes": Verb("read", remote=False, local=True),
+    "changes_of": Verb("read", remote=False, local=True),
     "merge": Verb("write", remote=False, local=True),
     "sync_mark": Verb("read", remote=False, local=True),
     "move_sync_mark": Verb("write", remote=False, local=True),

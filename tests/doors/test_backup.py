@@ -1,8 +1,10 @@
 """`lore backup` and `lore restore-backup`: a complete copy of a store in use, and the way back."""
 
 import json
+from contextlib import closing
 from pathlib import Path
 
+import apsw
 import pytest
 
 from lore.doors import starting
@@ -68,14 +70,32 @@ def test_a_restore_asks_before_it_replaces_the_store(run: Command, tmp_path: Pat
     assert contents(run, str(run.database)) == ["black tea", "green tea"]
 
 
-def test_a_tampered_backup_is_refused_and_the_store_stays(run: Command, tmp_path: Path) -> None:
+def test_a_backup_without_some_of_its_rows_is_refused_but_by_force(run: Command, tmp_path: Path) -> None:
     run("remember", "green tea")
     copy = tmp_path / "copy.db"
     run("backup", str(copy))
-    copy.write_bytes(copy.read_bytes().replace(b"green tea", b"greed tea"))
+    with closing(apsw.Connection(str(copy))) as db:
+        db.execute("DELETE FROM journal")
     error = json.loads(run("restore-backup", str(copy), "--yes", "--json", code=1).stderr)
-    assert "was altered or is damaged" in error["error"]
+    assert "was altered: it holds" in error["error"]
+    assert "--force" in error["error"]
     assert contents(run, str(run.database)) == ["green tea"]
+    done = run("restore-backup", str(copy), "--yes", "--force")
+    assert "was altered: it holds" in done.stderr
+    assert done.stdout.startswith(f"Restored {copy}")
+
+
+def test_a_copy_can_be_looked_into_before_it_is_restored(run: Command, tmp_path: Path) -> None:
+    run("remember", "green tea")
+    copy = tmp_path / "copies" / "copy.db"
+    copy.parent.mkdir()
+    run("backup", str(copy))
+    before = {path.name: path.read_bytes() for path in copy.parent.iterdir()}
+    run("--db", str(copy), "status")
+    assert contents(run, str(copy)) == ["green tea"]
+    assert {path.name: path.read_bytes() for path in copy.parent.iterdir()} == before
+    assert "is a backup, which is only read" in run("--db", str(copy), "remember", "x", code=1).stderr
+    assert run("restore-backup", str(copy), "--yes").stdout.startswith(f"Restored {copy} (1 memory)")
 
 
 def test_a_restore_is_refused_while_a_daemon_runs(monkeypatch: pytest.MonkeyPatch) -> None:

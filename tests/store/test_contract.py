@@ -1262,8 +1262,8 @@ QUESTIONS: dict[str, Callable[[Reader], Iterable[str]]] = {
     "journal": lambda reader: [entry.id for entry in reader.journal(JournalFilter(), EVERY)],
     "counts": lambda reader: reader.counts(MODEL).projects,
 }
-NUMBERS = {"count_below", "counts", "days"}
-"""Tested below by their numbers."""
+NUMBERS = {"count_below", "counts", "days", "purged"}
+"""Tested below by themselves: they answer with numbers, or for one namespace."""
 
 
 def _named(links: Iterable[Link]) -> list[str]:
@@ -1571,12 +1571,30 @@ def test_a_link_between_two_namespaces_and_its_history_are_seen_by_who_sees_both
     assert entries == {"mine": 0, "theirs": 0, SHARED: 0, "nobody": 2}
 
 
-def test_a_new_memory_has_the_author_of_its_transaction_unless_it_has_one(store: Store) -> None:
+def test_a_tombstone_stays_in_its_namespace_with_or_without_a_memory(store: Store) -> None:
+    keep(store, memory("kept"), memory("gone", forgotten_at=NOW))
+    store.purge(["gone", "kept"], CAUSE, NOW + 1)
+    with store.transaction("mine", CAUSE, NOW + 2) as writer:
+        writer.put_tombstones(["never here"])
+    ids = ["kept", "gone", "never here", "unknown"]
+    assert shared(store).purged(ids) == {"gone": NOW + 1}
+    assert store.reader("mine").purged(ids) == {"never here": NOW + 2}
+    assert shared(store).purged([]) == {}
+
+
+def test_the_epoch_of_a_store_stays(store: Store) -> None:
+    before = store.epoch()
+    keep(store, memory("a"))
+    assert before
+    assert store.epoch() == before
+
+
+def test_the_author_is_who_wrote_the_present_text(store: Store) -> None:
     with store.transaction(SHARED, replace(CAUSE, author="alice"), NOW) as writer:
         writer.put([memory("a"), memory("b", author="bob")])
     with store.transaction(SHARED, replace(CAUSE, author="carol"), NOW) as writer:
-        writer.put([memory("a", "changed")])
-    assert {id: one.author for id, one in shared(store).get(["a", "b"]).items()} == {"a": "alice", "b": "bob"}
+        writer.put([memory("a", "changed"), memory("b", title="changed")])
+    assert {id: one.author for id, one in shared(store).get(["a", "b"]).items()} == {"a": "carol", "b": "bob"}
 
 
 def test_the_namespaces_of_all_tenants_and_of_one_are_known(store: Store) -> None:

@@ -19,6 +19,7 @@ from lore.errors import Invalid, Unavailable
 from lore.model import SHARED, Cause, Filter, Link, Memory
 from lore.store.sqlite import opening
 from lore.store.sqlite.connections import Connections, require_sqlite
+from lore.store.sqlite.file_state import manifest_of
 from lore.store.sqlite.opening import MIGRATIONS
 from lore.store.sqlite.store import SqliteStore
 from lore.store.sqlite.text_index import SCORED_AT_MOST
@@ -286,6 +287,9 @@ def test_a_backup_opens_with_equal_content(store: SqliteStore, tmp_path: Path) -
     store.backup(tmp_path / "copy.db")
     copy = SqliteStore(tmp_path / "copy.db")
     assert everything(copy) == everything(store)
+    copy.close()
+    manifest_of(tmp_path / "copy.db").unlink()  # it makes the file one that is only read
+    copy = SqliteStore(tmp_path / "copy.db")
     assert failed_checks(copy) == set()
     copy.close()
 

@@ -25,12 +25,16 @@ from mcp_types import Tool as OfferedTool
 from lore.doors.principal import Principal, PrincipalOf, refusal
 from lore.doors.prompts import Prompts
 from lore.doors.subscriptions import Audience, Subscriptions
+from lore.lineage import NAME_WIDTH
 from lore.surfaces.surface import Surface, Tool, instructions_of, unknown_tool
-from lore.text import listed, preview
+from lore.text import listed, plain_name, preview
 from lore.version import VERSION
 
 SESSION_KEYS = ("threadId", "ai.opencode/sessionID")
 """Keys in a call's `_meta` under which Codex and OpenCode name its session."""
+
+UNNAMED = "unnamed"
+"""The client of an agent that does not say its name."""
 
 
 class Offer:
@@ -115,6 +119,7 @@ class Offer:
         principal = self._principal_of(context)
         lore = principal.lore
         lore = lore.for_namespace(lore.namespace, surface.name, _client(context))
+        lore = replace(lore, agent=plain_name(lore.actor, NAME_WIDTH) or UNNAMED)
         if session := _session(params):
             lore = replace(lore, conversation=session)
         acting = replace(principal, lore=lore)

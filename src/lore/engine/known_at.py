@@ -2,18 +2,15 @@
 
 import base64
 import json
-import math
-from collections.abc import Iterable, Iterator
-from typing import Any
 
 from lore.engine.browse import check_limit
 from lore.engine.growth import total_at
+from lore.engine.past import as_of, created_until
 from lore.errors import Invalid
 from lore.inspection import Known
 from lore.model import VERBATIM, Filter, Memory
 from lore.store import Reader
-from lore.store.columns import with_columns
-from lore.store.values import EVERY, JournalFilter, Page
+from lore.store.values import Page
 from lore.text import preview, terms
 
 MOST_EXAMINED = 1_000
@@ -37,7 +34,7 @@ def known_at(at: float, text: str, page: Page, reader: Reader) -> Known:
     cursor, more, examined = page.cursor, True, 0
     while more and len(found) < page.limit and examined < MOST_EXAMINED:
         listing = reader.select(where, Page(limit=page.limit - len(found), cursor=cursor))
-        found += _as_of(at, listing, reader)
+        found += as_of(at, listing, reader)
         cursor, more, examined = listing.cursor, listing.more, examined + max(1, len(listing))
     return Known(memories=tuple(found), cursor=cursor, more=more, total=total_at(at, reader))
 
@@ -45,7 +42,7 @@ def known_at(at: float, text: str, page: Page, reader: Reader) -> Known:
 def _matching(at: float, text: str, page: Page, reader: Reader) -> Known:
     best = list(reader.matching(terms(text), MOST_MATCHES, _created_until(at)).strengths)
     memories = reader.get(best, forgotten=True)
-    found = list(_as_of(at, [memories[id] for id in best if id in memories], reader))
+    found = list(as_of(at, [memories[id] for id in best if id in memories], reader))
     start = _decoded(page.cursor)
     end = start + page.limit
     return Known(
@@ -54,29 +51,7 @@ def _matching(at: float, text: str, page: Page, reader: Reader) -> Known:
 
 
 def _created_until(at: float) -> Filter:
-    """Memories of all states; `at` itself is included."""
-    behind = math.nextafter(at, math.inf)
-    return Filter(created_before=behind, other_kinds=VERBATIM, superseded=True, forgotten=True)
-
-
-def _as_of(at: float, memories: Iterable[Memory], reader: Reader) -> Iterator[Memory]:
-    """Those that were stored and current at a time, in their order, with the values that they had."""
-    for memory in memories:
-        earlier = _earlier(memory, at, reader)
-        if earlier is not None and earlier.forgotten_at is None and earlier.superseded_by is None:
-            yield earlier
-
-
-def _earlier(memory: Memory, at: float, reader: Reader) -> Memory | None:
-    """The memory before all its changes since then; None if it was stored since."""
-    before: dict[str, Any] = {}
-    for entry in reader.journal(JournalFilter(id=memory.id), EVERY):
-        if entry.at <= at:
-            break
-        if entry.before is None:
-            return None
-        before |= entry.before
-    return with_columns(memory, before) if before else memory
+    return created_until(at, Filter(other_kinds=VERBATIM))
 
 
 def _encoded(place: int) -> str:

@@ -26,9 +26,10 @@ def _no_note(answer: Answer) -> None:
 @dataclass(frozen=True, kw_only=True)
 class Parts:
     """The parts, wired for one namespace of one tenant. teams: further namespaces that the caller sees.
-    author: the caller's name, in a store of several users. actor: the program that it uses. project, tree:
-    where the caller works; new memories belong to it. conversation: the caller's own, by its client's id.
-    connected_at: the time, if it is an agent. searched: gets the answer of each search."""
+    author: the caller's name, in a store of several users. actor: the program that it uses. agent: its name,
+    if an agent calls by itself. project, tree: where the caller works; new memories belong to it.
+    conversation: the caller's own, by its client's id. connected_at: the time, if it is an agent. searched:
+    gets the answer of each search."""
 
     store: Store
     embeddings: Embeddings
@@ -38,6 +39,7 @@ class Parts:
     surface: str = ""
     actor: str = ""
     author: str = ""
+    agent: str = ""
     project: str = ""
     tree: WorkingTree | None = None
     conversation: str = ""
@@ -61,7 +63,9 @@ class Parts:
     def _context(self, verb: str, reason: str = "") -> Context:
         reason = check_storable(reason, "reason", REASON_LIMIT_BYTES)
         actor = " via ".join(filter(None, (self.author, self.actor)))
-        cause = Cause(verb=verb, surface=self.surface, actor=actor, reason=reason, author=self.author)
+        cause = Cause(
+            verb=verb, surface=self.surface, actor=actor, reason=reason, author=self.author, agent=self.agent
+        )
         return Context(
             store=self.store, tenant=self.tenant, namespace=self.namespace, teams=self.teams, cause=cause,
             now=self.clock(), project=self.project, tree=self.tree, session=self.conversation,

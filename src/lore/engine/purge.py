@@ -1,14 +1,16 @@
 """purge: forgotten memories, and what was forgotten along with them → erased for good."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from lore.engine import origins
 from lore.engine.context import Context
 from lore.engine.forget import gone_along
 from lore.errors import Invalid, NotFound
 from lore.inspection import Purged
-from lore.model import SESSION, Memory
+from lore.model import SESSION, Filter, Memory
 from lore.store import Reader
+from lore.store.values import EVERY
 from lore.text import label_of, preview
 
 
@@ -28,7 +30,31 @@ def purge(ids: Sequence[str], context: Context) -> Purged:
             label = label_of(memories[id].title, memories[id].content)
             raise Invalid(f"“{label}” ({id}) is not forgotten; forget it before it is erased for good")
     doomed = dict.fromkeys(id for memory in memories.values() for id in (memory.id, *_along(memory, reader)))
+    _forget_repetitions(reader.get(doomed, forgotten=True).values(), context)
     return context.store.purge(doomed, context.cause, context.now, context.tenant)
+
+
+def _forget_repetitions(doomed: Collection[Memory], context: Context) -> None:
+    """Take the beginnings of these turns out of the contexts of the turns after them."""
+    said: dict[str, list[str]] = {}
+    for memory in doomed:
+        if memory.kind in origins.TURNS:
+            said.setdefault(memory.session, []).append(" ".join(memory.content.split()))
+    if not said:
+        return
+    gone = {memory.id for memory in doomed}
+    where = Filter(kinds=origins.TURNS, sessions=frozenset(said), superseded=True, forgotten=True)
+    with context.transaction() as writer:
+        beside = [memory for memory in writer.select(where, EVERY) if memory.id not in gone]
+        writer.put([own for memory in beside if (own := _without(said[memory.session], memory)) != memory])
+
+
+def _without(said: Sequence[str], memory: Memory) -> Memory:
+    """The turn with a context that does not repeat the beginning of one of these texts."""
+    own, _, before = memory.context.partition("\n")
+    repeated = before.removesuffix("…").rstrip()
+    repeats = repeated and any(text.startswith(repeated) for text in said)
+    return replace(memory, context=own) if repeats else memory
 
 
 def _along(memory: Memory, reader: Reader) -> list[str]:

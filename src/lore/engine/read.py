@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Literal, TypeVar
 
 from lore.engine.context import Context, count_use
+from lore.engine.handout import standing_of
 from lore.engine.verify import states_of
 from lore.errors import Invalid, NotFound
 from lore.model import (
@@ -80,6 +81,7 @@ def _readings(ids: Sequence[str], context: Context) -> list[Reading]:
             links=tuple(link for link in links if memory.id in (link.source, link.target)),
             successor=place.successor,
             citations=states.get(memory.id, {}),
+            standing=standing_of(memory, context.reader),
         )
         for memory, place in ((memory, places[memory.id]) for memory in found)
     ]
@@ -107,6 +109,7 @@ def recall(where: Filter, context: Context, *, choose: Order, show: Order, limit
                 relevance=relevance(memory, context.now),
                 successor=places[memory.id].successor,
                 citations=states.get(memory.id, {}),
+                standing=standing_of(memory, context.reader),
             )
         )
     count_use([hit.memory.id for hit in hits], context)
@@ -201,6 +204,7 @@ def _branches(ids: list[str], depth: int, context: Context) -> list[Branch]:
             children=tuple(below[child] for child in children[id] if child in below),
             successor=places[id].successor,
             citations=states.get(id, {}),
+            standing=standing_of(memories[id], context.reader),
         )
         for id in ids
         if id in memories

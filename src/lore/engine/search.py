@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 from lore.engine.context import Context, count_use
 from lore.engine.deep_search import search_again, walk_on
 from lore.engine.embeddings import Embeddings
+from lore.engine.handout import standing_of
 from lore.engine.match import Candidates, Question, by_evidence, find, weigh
+from lore.engine.past import reader_at
 from lore.engine.remember import TWIN_KINDS
 from lore.engine.verify import stale_scores, states_of
 from lore.errors import Invalid, NotFound
@@ -66,8 +68,10 @@ def search(
     """
     reader, policy = context.reader, policy_named(query.policy, policies)
     _check(query, reader)
+    if query.as_of is not None:
+        reader, query = reader_at(query.as_of, reader, embeddings), replace(query, counted=False)
     if not query.text.strip():
-        return _look_up(query, context)
+        return _look_up(query, reader, context)
     candidates = find(Question(query.text, query.where, query.limit, policy, context.now), reader, embeddings)
     question = candidates.question
     ranked = _by_formula(candidates) if policy.formula else by_evidence(candidates)
@@ -122,6 +126,7 @@ def _answer(query: Query, hits: list[Hit], context: Context) -> Answer:
             breadcrumb=places[hit.memory.id].labels,
             successor=places[hit.memory.id].successor,
             citations=states.get(hit.memory.id, {}),
+            standing=standing_of(hit.memory, context.reader),
         )
         for hit in fitting
     ]
@@ -244,10 +249,10 @@ def _cost(memory: Memory, format: Format) -> int:
     return CRUMB_TOKENS + (tokens_in(text[format]) if text[format] else 0)
 
 
-def _look_up(query: Query, context: Context) -> Answer:
+def _look_up(query: Query, reader: Reader, context: Context) -> Answer:
     """No text but ids: the memories themselves, in the order of the ids."""
     ids = list(dict.fromkeys(query.where.ids or ()))
-    passing = {memory.id: memory for memory in context.reader.select(query.where, Page(limit=len(ids)))}
+    passing = {memory.id: memory for memory in reader.select(query.where, Page(limit=len(ids)))}
     found = [passing[id] for id in ids if id in passing]
     hits = [Hit(memory=m, score=0.0, signals={}, relevance=relevance(m, context.now)) for m in found]
     return _answer(query, hits, context)
@@ -266,10 +271,19 @@ def _check(query: Query, reader: Reader) -> None:
         raise Invalid(f"the token budget is {query.budget_tokens}; it must be at least 1")
     if query.format not in FORMATS:
         raise Invalid(f"unknown format {query.format!r}; known: {listed(FORMATS)}")
+    if query.as_of is not None:
+        _check_as_of(query.as_of, query.deep)
     if query.where.ids is not None and len(query.where.ids) > IDS_LIMIT:
         raise Invalid(f"{len(query.where.ids):,} ids; at most {IDS_LIMIT:,} at a time")
     if query.where.under is not None and not reader.get([query.where.under]):
         raise NotFound(f"unknown memory {preview(query.where.under, 80)}")
+
+
+def _check_as_of(at: float, deep: bool) -> None:
+    if not math.isfinite(at):
+        raise Invalid(f"as_of is {at}; it must be a time")
+    if deep:
+        raise Invalid("a deep search follows the links of now: give a past time or `deep`, not both")
 
 
 @dataclass(frozen=True, slots=True)

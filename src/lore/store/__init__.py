@@ -191,6 +191,11 @@ class Reader(ABC):
         """
 
     @abstractmethod
+    def purged(self, ids: Iterable[str]) -> dict[str, float]:
+        """Of `ids`, the memories of this very namespace that were erased for good, and when; also those of
+        which another store has told (`put_tombstones`)."""
+
+    @abstractmethod
     def days(self, since: float, offset: float = 0.0) -> list[DayCount]:
         """The changes of memories in the journal since then, counted by day, kind of memory, and event.
 
@@ -212,7 +217,8 @@ class Writer(Reader):
 
         Text index and vectors follow the text. Use (access counts, activation) is only taken over from
         new memories, depth never: it follows from the links. A new memory without an author gets that of
-        the cause; a changed one keeps its own. An id or a namespace out of sight: NotFound.
+        the cause, and so does one whose content changes; other changes keep it. An id or a namespace out of
+        sight: NotFound.
 
         full_texts: whole texts to keep beside memories, by id; an empty one removes it. They are neither
         searched nor embedded, and the journal does not copy them. Unknown id: NotFound.
@@ -236,6 +242,10 @@ class Writer(Reader):
         expire_before: remove pending ones of this tenant that were last updated earlier; returns their
         number. Judged ones stay, so that a rejected pair is not proposed again.
         """
+
+    @abstractmethod
+    def put_tombstones(self, ids: Iterable[str]) -> None:
+        """Keep in the journal that memories of this namespace were erased for good, which are not here."""
 
     @abstractmethod
     def put_records(self, records: Iterable[Record], removed: Iterable[Record] = ()) -> None:
@@ -315,6 +325,11 @@ class Store(ABC):
 
         It holds among all threads and processes. A process that is killed gives it up at once.
         """
+
+    @abstractmethod
+    def epoch(self) -> str:
+        """Which history this store has: another id after it went back to an older state or was filled anew.
+        Cursors of the journal hold within one epoch."""
 
     # --- care
     @abstractmethod

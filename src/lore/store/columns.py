@@ -204,7 +204,7 @@ RECORDS: dict[Any, RecordTable] = {
     ConsolidationRun: _table(ConsolidationRun, "consolidation_run", as_json="phases counts remarks"),
     Spending: _table(Spending, "spending"),
     AccessToken: _table(AccessToken, "access_token", as_json="namespaces rights"),
-    SyncMark: _table(SyncMark, "sync_mark"),
+    SyncMark: _table(SyncMark, "sync_mark", as_json="held"),
     FieldStamps: _table(FieldStamps, "field_stamps", as_json="stamps"),
     Judgement: _table(Judgement, "judgement"),
 }

@@ -120,12 +120,16 @@ class SyncMark:
     """How far this store has followed another one, or that one this: a cursor of the journal.
 
     remote: the address of the server. direction: `push` (turns), `send` (changes of memories) or `pull`.
+    epoch: of both stores; the cursor holds within it. held: ids before the cursor that one end could not take
+    yet, in their order; they are tried again.
     """
 
     remote: str
     direction: str
-    cursor: str
-    moved_at: float
+    cursor: str = ""
+    moved_at: float = 0.0
+    epoch: str = ""
+    held: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -41,6 +41,7 @@ def test_verbs_with_functions_or_paths_are_not_offered() -> None:
         "changes",
         "keep_pushed",
         "merge",
+        "changes_of",
         "move_sync_mark",
         "sync_mark",
         "undo_import",

@@ -14,7 +14,7 @@ import click
 from lore import lazy
 from lore.doors.cli.connect import endpoint_of, open_store, refuse_database, require_file, settings
 from lore.doors.cli.group import Flags, command
-from lore.doors.cli.render import note, plain, plural, show_document, size_text, visible
+from lore.doors.cli.render import note, plain, plural, show_document, size_text, visible, warn
 from lore.doors.endpoint import Endpoint
 from lore.doors.residence import SERVING
 from lore.errors import Invalid, NotFound
@@ -36,7 +36,7 @@ def backup(flags: Flags, file: Path | None, force: bool, keep: int | None, as_js
 
     Without a FILE, the copy goes to the folder `backups` beside the store, with the time in its name; so it
     does in a folder FILE. The copy is verified and has a manifest beside it with its checksum. It can be
-    opened directly: lore --db FILE search TEXT
+    opened directly, to read: lore --db FILE search TEXT
     """
     store = require_file(flags, "back up")
     target = _target(file, store)
@@ -102,17 +102,20 @@ def _command(flags: Flags, *arguments: str) -> list[str]:
 @command("restore-backup")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--yes", is_flag=True, help="Do not ask.")
-def restore_backup(flags: Flags, file: Path, yes: bool, as_json: bool) -> None:
+@click.option("--force", is_flag=True, help="Restore it although it is damaged or was altered.")
+def restore_backup(flags: Flags, file: Path, yes: bool, force: bool, as_json: bool) -> None:
     """Put a backup in the place of the store.
 
-    The backup is verified first: its checksum, its pages, its version. The present store is kept beside the
-    backups. This is refused while a daemon, a server or an agent uses the store.
+    The backup is verified first: its pages, its version, and that it holds as much as its manifest says. The
+    present store is kept beside the backups. This is refused while a daemon, a server or an agent uses the
+    store.
     """
     backups, source = lazy.store_backups, file.expanduser().absolute()
     refuse_database(settings(flags), "restore")
     store = settings(flags).database
-    with _alone(endpoint_of(flags), store):
-        report = backups.verify(source)
+    with alone(endpoint_of(flags), store):
+        report, warnings = backups.verify(source, force)
+        warn(warnings)
         memories = plural(report.counts["memory"], "memory", "memories")
         if not yes:
             _confirm(f"Replace {store} by {source} ({memories})?", as_json)
@@ -136,7 +139,7 @@ def _confirm(question: str, as_json: bool) -> None:
 
 
 @contextmanager
-def _alone(endpoint: Endpoint, store: Path) -> Iterator[None]:
+def alone(endpoint: Endpoint, store: Path) -> Iterator[None]:
     """Keep every daemon and server from this store until the block ends; Invalid if one runs."""
     locks = [f"{os.path.realpath(store)}{SERVING}"]
     if os.path.isdir(endpoint.home):

@@ -18,6 +18,7 @@ from lore.doors.rpc import Remote
 from lore.environment import folder, session, variables
 from lore.errors import Invalid, LoreError, NotFound
 from lore.health import Embeds
+from lore.keys import use_key_of
 from lore.text import without_password
 from lore.version import VERSION
 
@@ -36,6 +37,7 @@ def settings(flags: Flags, **more: str | None) -> "Config":
     """The settings with the flags applied; paths are absolute, as the daemon's are."""
     config = lazy.config.load(**(asdict(flags) | more))
     database = config.db_path and Path(os.path.abspath(config.db_path))
+    use_key_of(config.key_source)
     return replace(config, data_dir=Path(os.path.abspath(config.data_dir)), db_path=database)
 
 

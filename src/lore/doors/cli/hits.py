@@ -82,6 +82,8 @@ def show_hits(lore: "Lore", hits: Sequence[Hit], query: Query, format: str | Non
             click.echo(f"{INDENT}{click.style(REPLACED, fg='red')} {replacements[hit.memory.superseded_by]}")
         for cited in hit.citations.items():
             click.echo(f"{INDENT}cites {described(*cited)}")
+        if hit.standing:
+            click.secho(f"{INDENT}{hit.standing}", fg="yellow")
         for text in _body(hit, query.text, format):
             click.echo(INDENT + text)
         for bar, words in reasons(hit, hits, query.text) if why else ():

@@ -2,7 +2,7 @@
 
 import signal
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -24,6 +24,7 @@ from lore.errors import Invalid, LoreError, NotFound
 
 if TYPE_CHECKING:
     from lore.doors.transcript_watcher import TranscriptWatcher
+    from lore.engine import Lore
     from lore.engine.ingest import Ingested
     from lore.transcripts.turns import Source
 
@@ -110,6 +111,14 @@ def _read_once(
         left_out=len(found) - len(files),
         pending=pending,
     )
+
+
+def read_transcripts(lore: "Lore", ignored: Callable[[str], bool]) -> tuple["Ingested", dict[str, str]]:
+    """Read what all clients have recorded since the last time: the counts, and the errors by path."""
+    unreadable: dict[str, str] = {}
+    found = _of_clients((), unreadable)
+    total, failed = read_all([(path, lore.ingest(path, source, ignored)) for path, source in found])
+    return total, failed | unreadable
 
 
 def who_embeds(flags: Flags) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from lore import lazy
+from lore.doors.cli.connect import settings
 from lore.doors.cli.group import Flags, command
 from lore.doors.cli.progress import progress
 from lore.doors.cli.render import note, plain, plural, show_document, show_rows, visible
@@ -41,6 +42,7 @@ def migrate(flags: Flags, source: str, target: str, dry_run: bool, as_json: bool
     stays as it is. TARGET must be empty. Nobody can use it until the copy is complete, and both sides have
     the same counts and checksums. The same command continues a copy that was interrupted.
     """
+    settings(flags)  # they name the key of an encrypted file
     moving = lazy.store_moving
     whole, copy = moving.database_of(source), moving.database_of(target)
     if dry_run:

@@ -8,6 +8,7 @@ import click
 from lore.doors.cli.complete import complete_ids
 from lore.doors.cli.connect import open_lore
 from lore.doors.cli.group import Flags, command
+from lore.doors.cli.history import made_by, show_changes
 from lore.doors.cli.ids import look_up, names, resolve
 from lore.doors.cli.render import cell, line, note, plain, plural, show_document, show_rows, width, wrapped
 from lore.doors.cli.times import with_age
@@ -33,6 +34,9 @@ def read(flags: Flags, id: str, full: bool, history: bool, as_json: bool) -> Non
     This counts as use, which keeps a memory relevant.
     """
     with open_lore(flags) as lore:
+        if history and (gone := _erased(lore, id)):
+            _show_erased(id, gone, as_json, lore.clock())
+            return
         reading = lore.read(resolve(lore, id))
         id = reading.memory.id
         entries = lore.history(id) if history else None
@@ -43,7 +47,25 @@ def read(flags: Flags, id: str, full: bool, history: bool, as_json: bool) -> Non
             return
         _show(lore, reading, full_text)
         if entries is not None:
-            _show_history(entries, lore.clock())
+            show_changes(entries, reading.memory, lore.clock())
+
+
+def _erased(lore: "Lore", id: str) -> Sequence[Entry]:
+    """The journal of a memory that was erased for good; empty if it is there, or never was."""
+    if lore.ids_like(id, 1):
+        return ()
+    entries = lore.history(id)
+    return entries if any(entry.after is None for entry in entries) else ()
+
+
+def _show_erased(id: str, entries: Sequence[Entry], as_json: bool, now: float) -> None:
+    at = max(entry.at for entry in entries if entry.after is None)
+    if as_json:
+        show_document({"id": id, "purged_at": at, "history": entries})
+        return
+    click.echo(f"Memory {id} was erased for good, {with_age(at, now)}; its text is gone.")
+    for entry in entries:
+        click.echo("\n".join(wrapped(f"{with_age(entry.at, now)}  {made_by(entry)}")))
 
 
 def _show(lore: "Lore", reading: Reading, full_text: str | None) -> None:
@@ -58,6 +80,8 @@ def _show(lore: "Lore", reading: Reading, full_text: str | None) -> None:
     show_rows(_superseded(lore, memory) | _facts(reading, lore.clock()) | _origin_rows(lore, turns))
     for cited in reading.citations.items():
         click.echo(f"  cites {described(*cited)}")
+    if reading.standing:
+        click.secho(f"  {reading.standing}", fg="yellow")
     for turn in turns[:QUOTED]:
         click.secho(f"  “{line(f'{turn.type}: {turn.content}', width() - 4)}”", dim=True)
     quoted = {turn.id for turn in turns}
@@ -113,21 +137,3 @@ def _origin_rows(lore: "Lore", turns: Sequence[Memory]) -> dict[str, str]:
     session = lore.read(turns[0].id, use=False).parent
     name = "" if session is None else names(lore, [session], ROW_INDENT, colour=False)[session]
     return {"said in": name, "turns": f"{len(turns):,}, of which {QUOTED}:" if len(turns) > QUOTED else ""}
-
-
-def _show_history(entries: Sequence[Entry], now: float) -> None:
-    click.echo()
-    for entry in entries:
-        cause = entry.cause
-        through = " ".join(filter(None, (cause.surface, cause.actor)))
-        reason = f": {cause.reason}" if cause.reason else ""
-        head = f"{with_age(entry.at, now)}  {cause.verb}{f' through {through}' if through else ''}{reason}"
-        click.echo("\n".join(wrapped(head)))
-        click.secho(f"  batch {entry.batch}", dim=True)
-        for name, before in (entry.before or {}).items():
-            after = (entry.after or {}).get(name)
-            click.secho(f"  {name}: {_value(before)} → {_value(after)}", dim=True)
-
-
-def _value(value: object) -> str:
-    return cell(repr(value) if isinstance(value, str) else str(value), 30)

@@ -1,5 +1,6 @@
 """search: options → a query → the hits, and notes about the answer."""
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from lore.doors.cli.hits import show_hits
 from lore.doors.cli.ids import resolve, resolve_all
 from lore.doors.cli.projects import project_options, scope
 from lore.doors.cli.render import BEGIN, note, plain, show_document
-from lore.doors.cli.times import moment
+from lore.doors.cli.times import iso, minute, moment
 from lore.model import FORMATS, Answer, Filter, Hit, Query
 from lore.text import label_of
 
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 @click.option("--author", multiple=True, help="Only by this person, in a store of several.")
 @click.option("--since", metavar="WHEN", help="Created since 2026-01-31, or 30m, 3h, 7d, 2w ago.")
 @click.option("--until", metavar="WHEN", help="Created until then; a date includes its whole day.")
+@click.option("--as-of", metavar="WHEN", help="Search what was known then, in the words of that time.")
 @click.option("--format", type=click.Choice(FORMATS), help="How much of each hit (default: a passage).")
 @click.option("--budget", metavar="TOKENS", type=int, help="Only the best hits that fit into TOKENS.")
 @click.option("--min-score", type=float, default=0.0, help="Hide hits with a lower score.")
@@ -54,6 +56,9 @@ def search(flags: Flags, /, *, why: bool, as_json: bool, **options: Any) -> None
     Ask as you would ask a person: lore search why did we choose SQLite
 
     Inside a repository, this searches the memories of that project and the global ones.
+
+    --as-of takes a date (its end) or an age, such as 3d: memories stored since are left out, those replaced
+    or forgotten since are found, and each has the text that it had then.
     """
     with open_lore(flags) as lore:
         # memories named by their id are meant wherever they belong
@@ -68,16 +73,20 @@ def search(flags: Flags, /, *, why: bool, as_json: bool, **options: Any) -> None
             min_score=options["min_score"],
             format=options["format"] or "full",
             budget_tokens=options["budget"],
+            as_of=_as_of(lore, options["as_of"]),
         )
         answer = lore.search(query)
         elsewhere = _count_elsewhere(lore, query) if within.assumed else 0
         if elsewhere and not answer.stored:  # the project is empty, the store is not
             answer = replace(answer, stored=None)
         if as_json:
-            covered = {"projects": within.document, "in_other_projects": elsewhere}
+            covered: dict[str, Any] = {"projects": within.document, "in_other_projects": elsewhere}
+            covered |= {} if query.as_of is None else {"as_of": iso(query.as_of)}
             show_document(covered | _document(answer, options["format"]))
             return
         show_hits(lore, answer.hits, query, options["format"], why)
+        if query.as_of is not None:
+            note(f"as it was known on {minute(query.as_of)}")
         if within.assumed:
             note(within.description("searches", elsewhere))
     for text in answer.notes():
@@ -100,6 +109,15 @@ def _filter(lore: "Lore", options: dict[str, Any]) -> Filter:
         ids=None if among is None else tuple(resolve_all(lore, among.split(","), "--among")),
         superseded=options["history"],
     )
+
+
+def _as_of(lore: "Lore", when: str | None) -> float | None:
+    """The time of --as-of, at most now; the last moment of a date."""
+    if when is None:
+        return None
+    now = lore.clock()
+    at = moment(when, now, "--as-of", whole_day=True)
+    return min(math.nextafter(at, 0.0), now)
 
 
 def _count_elsewhere(lore: "Lore", query: Query) -> int:

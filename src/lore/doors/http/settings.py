@@ -48,7 +48,7 @@ FIXED = frozenset({"data_dir"})
 """Settings that the file cannot have."""
 OF_THE_MACHINE = (
     *("server.", "llm.", "remote.", "database", "daemon."),
-    *("tls_", "memory_file_path", "import_roots"),
+    *("tls_", "memory_file_path", "import_roots", "encryption"),
 )
 """How keys begin that say which programs run, which files are used or who may call."""
 NOT_YOURS = "{name} is changed by the user of the server's machine: in config.toml, or with lore explorer"

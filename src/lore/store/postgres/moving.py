@@ -35,6 +35,7 @@ from lore.store.postgres.tables import EVERY_TENANT
 
 OMITTED = {
     "migration": "the steps of this database",
+    "epoch": "a copy has a history of its own",
     "tenant": "each row names its tenant",
     "tenant_state": "set from the last numbers",
     "words": "the text index",
@@ -81,6 +82,7 @@ KEEP_NUMBERS = """
 REPEATED = "SELECT 1 FROM {table} GROUP BY {number} HAVING count(*) > 1 LIMIT 1"
 MARK = "CREATE TABLE IF NOT EXISTS incomplete_copy (state text NOT NULL)"
 MARKED = "INSERT INTO migration VALUES (%s, %s) ON CONFLICT DO NOTHING"
+RENEW_EPOCH = "UPDATE epoch SET id = gen_random_uuid()::text"
 HAS_MARK = "SELECT to_regclass('incomplete_copy') IS NOT NULL"
 COLLECT_WORDS = "ALTER INDEX words_words SET (fastupdate = on)"
 """New words are collected and indexed many at a time: memories arrive in about half the time."""
@@ -163,7 +165,7 @@ class PostgresTarget(PostgresTables, Target):
 
     def begin(self, state: CopyState) -> None:
         with self._transaction() as connection:
-            for statement in (MARK, "DELETE FROM incomplete_copy", COLLECT_WORDS):
+            for statement in (MARK, "DELETE FROM incomplete_copy", COLLECT_WORDS, RENEW_EPOCH):
                 connection.execute(statement)
             for table in reversed(TABLES):
                 connection.execute(f"DELETE FROM {table.name}")

@@ -23,6 +23,7 @@ FIRST_SCHEMA = "0001 first schema"
 STEP_FILES = {
     FIRST_SCHEMA: ("schema.sql", TENANT_TABLES),
     "0002 exact vectors": ("schema_vectors.sql", ("vector_rest",)),
+    "0003 sync epoch": ("schema_sync.sql", ()),
 }
 """The file of each step, and its new tables whose rows belong to one tenant."""
 MIGRATIONS: dict[str, str] = {

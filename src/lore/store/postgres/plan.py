@@ -62,6 +62,17 @@ SETUP = (
             f" GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO {SERVER};",
         ),
     ),
+    Part(
+        "erasing (PostgreSQL 17 and later)",
+        "`lore purge` and `lore scrub` write tables and the planner's samples again, without old rows."
+        f" Without these rights {SERVER} is refused: run them as {OWNER} then.",
+        (
+            f"GRANT MAINTAIN ON ALL TABLES IN SCHEMA public TO {SERVER};",
+            f"GRANT MAINTAIN ON pg_catalog.pg_statistic TO {SERVER};",
+            f"ALTER DEFAULT PRIVILEGES FOR ROLE {OWNER} IN SCHEMA public"
+            f" GRANT MAINTAIN ON TABLES TO {SERVER};",
+        ),
+    ),
 )
 
 

@@ -1,27 +1,25 @@
 """Purge: forgotten memories leave every table, and the journal keeps only that they were there.
 
-The rows go in one transaction; `rewrite` then writes the tables again, without old rows. Text of a memory is
-also in the journal of its entity, whose context repeats observations, and in remarks about conversations.
-The write-ahead log, standbys and backups are out of reach: they hold the texts until whoever runs the server
+The rows go in one transaction; `rewriting.rewrite` then writes the tables again, without old rows. Text of a
+memory is also in the journal of its entity, whose context repeats observations, in the journal of turns,
+whose context repeats the turn before, in remarks about conversations, and in bookmarks of transcripts. The
+write-ahead log, standbys and backups are out of reach: they hold the texts until whoever runs the server
 lets them expire (docs/databases.md).
 """
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 
-from psycopg import errors
-
-from lore.errors import Unavailable
+from lore.bookmark import state_without_texts
 from lore.store.columns import Row
 from lore.store.postgres import sql
-from lore.store.postgres.connections import Connections
 from lore.store.postgres.writer import DEEPEN, PostgresWriter
 from lore.store.rows import columns_json, in_json
-from lore.text import label_of, listed
+from lore.text import label_of
 
 FORGOTTEN = f"""
-    SELECT m.alias, m.id, m.namespace, m.title, m.content FROM memory m
+    SELECT m.alias, m.id, m.namespace, m.session, m.title, m.content FROM memory m
         WHERE m.tenant = %(tenant)s AND m.id = {sql.IDS} AND m.forgotten_at IS NOT NULL
         ORDER BY m.alias
 """
@@ -37,8 +35,6 @@ BETWEEN = {"cooccurrence": ("one", "other"), "suggestion": ("source", "target"),
 """Tables with rows of two memories; they go with either."""
 DELETED = {**dict.fromkeys(OF_MEMORY, ("memory",)), **BETWEEN, "memory": ("alias",)}
 """Tables whose rows go, in this order, and the columns with aliases of memories."""
-NUMBERS_ONLY = frozenset({"usage", "cooccurrence"})
-"""Tables without a text or a vector: nothing in their old rows is worth a rewrite."""
 LINKS = (
     f"SELECT l.id FROM link l WHERE l.tenant = %(tenant)s AND (l.source = {ALIASES} OR l.target = {ALIASES})"
 )
@@ -49,6 +45,11 @@ PARENTS = f"""
     SELECT m.id FROM link l {sql.at("source", "m")}
         WHERE l.tenant = %(tenant)s AND l.kind = 'hierarchical' AND l.target = {ALIASES}
 """
+BESIDE = """
+    SELECT m.id FROM memory m WHERE m.tenant = %(tenant)s AND m.session = ANY(%(sessions)s)
+        AND m.source_type = 'transcript'
+"""
+"""Turns of the same conversations."""
 EMPTY_JOURNAL = f"""
     UPDATE journal SET before = CASE WHEN before IS NOT NULL THEN '{{}}' END, after = '{{}}', reason = ''
         WHERE tenant = %(tenant)s AND id = {sql.IDS} RETURNING 1
@@ -64,6 +65,8 @@ FORGET_CONTEXTS = """
 """
 BY_ID = {"field_stamps": "id", "session_answers": "session", "digest_progress": "session"}
 """Records about a memory, a link or a conversation, and the column of its id."""
+TOUCHED = (*DELETED, *BY_ID, "journal", "judgement", "consolidation_run", "bookmark")
+"""Tables that may lose a text."""
 JUDGEMENTS = """
     DELETE FROM judgement WHERE tenant = %(tenant)s AND EXISTS (
         SELECT 1 FROM unnest(%(ids)s::text[]) AS gone (id) WHERE strpos("key", gone.id) > 0) RETURNING 1
@@ -73,8 +76,14 @@ REMARKS = """
         SELECT 1 FROM unnest(%(labels)s::text[]) AS gone (label) WHERE strpos(remarks, gone.label) > 0)
         RETURNING 1
 """
-PATIENCE = "SET lock_timeout = '30s'"
-"""Longer than most statements take; all others wait meanwhile."""
+BOOKMARKS = """
+    SELECT b.namespace, b.path, b.state FROM bookmark b WHERE b.tenant = %(tenant)s AND EXISTS (
+        SELECT 1 FROM unnest(%(sessions)s::text[]) AS gone (session) WHERE strpos(b.state, gone.session) > 0)
+"""
+SET_STATE = """
+    UPDATE bookmark SET state = %(state)s
+        WHERE tenant = %(tenant)s AND namespace = %(namespace)s AND path = %(path)s
+"""
 
 
 class Eraser(PostgresWriter):
@@ -90,7 +99,9 @@ class Eraser(PostgresWriter):
         self._rows(LOCK_USAGE, aliases=aliases)
         links = [str(id) for (id,) in self._rows(LINKS, aliases=aliases)]
         children = [child for (child,) in self._rows(CHILDREN, aliases=aliases)]
-        counts = self._empty_past([*gone, *links], aliases) + self._drop_records([*gone, *links], found)
+        sessions = {str(session) for _, _, _, session, *_ in found if session}
+        counts = self._empty_past([*gone, *links], aliases, sessions)
+        counts += self._drop_records([*gone, *links], found) + self._blank_bookmarks(set(gone), sessions)
         for table, names in DELETED.items():
             touching = " OR ".join(f"{name} = {ALIASES}" for name in names)
             delete = f"DELETE FROM {table} WHERE tenant = %(tenant)s AND ({touching}) RETURNING 1"
@@ -100,11 +111,12 @@ class Eraser(PostgresWriter):
         self._record("memory", [(namespace, id, {}, None) for _, id, namespace, *_ in found])
         return gone, +counts
 
-    def _empty_past(self, ids: Sequence[str], aliases: Sequence[int]) -> Counter[str]:
-        """Take the fields out of the entries of these, and contexts out of those of their parents."""
+    def _empty_past(self, ids: Sequence[str], aliases: Sequence[int], sessions: Set[str]) -> Counter[str]:
+        """Empty the entries of these, and take contexts out of those of parents and turns beside them."""
         emptied = len(self._rows(EMPTY_JOURNAL, ids=list(ids)))
-        parents = [id for (id,) in self._rows(PARENTS, aliases=list(aliases))]
-        entries = self._rows(CONTEXTS, ids=parents)
+        parents = self._rows(PARENTS, aliases=list(aliases))
+        neighbours = self._rows(BESIDE, sessions=sorted(sessions))
+        entries = self._rows(CONTEXTS, ids=[id for (id,) in (*parents, *neighbours)])
         self._rows(
             FORGET_CONTEXTS,
             seqs=[seq for seq, *_ in entries],
@@ -124,28 +136,18 @@ class Eraser(PostgresWriter):
         counts["consolidation_run"] = len(self._rows(REMARKS, labels=labels))
         return counts
 
+    def _blank_bookmarks(self, gone: Set[str], sessions: Set[str]) -> Counter[str]:
+        """Take what was said in these sessions out of the bookmarks of their transcripts."""
+        counts: Counter[str] = Counter()
+        for namespace, path, state in self._rows(BOOKMARKS, sessions=sorted(map(in_json, sessions))):
+            clean = state_without_texts(state, sessions, gone)
+            self._rows(SET_STATE, namespace=namespace, path=path, state=clean)
+            counts["bookmark"] += clean != state
+        return counts
+
 
 def _without_context(fields: str | None) -> str | None:
     """The columns of a journal entry but one."""
     if fields is None:
         return None
     return columns_json({name: value for name, value in json.loads(fields).items() if name != "context"})
-
-
-def rewrite(connections: Connections, tables: Iterable[str]) -> None:
-    """Write these tables again without old rows, and take samples for the planner that hold none of them.
-
-    Who still reads in a transaction that began before the rows went keeps them: then another VACUUM FULL has
-    to follow when it is over.
-    """
-    wanted = [table for table in tables if table not in NUMBERS_ONLY]
-    with connections.aside() as connection:
-        connection.execute(PATIENCE)
-        for at, table in enumerate(wanted):
-            try:
-                connection.execute(f"VACUUM (FULL, ANALYZE) {table}")
-            except errors.LockNotAvailable as error:
-                raise Unavailable(
-                    "the memories are erased, but others kept a table locked for 30 seconds, so old rows are"
-                    f" still in the files of the server; run VACUUM FULL there on {listed(wanted[at:])}"
-                ) from error

@@ -58,6 +58,10 @@ JOURNAL_OF_SOME = f"""
         AND NOT ({LINK_OUT_OF_SIGHT}) ORDER BY j.seq {{order}} LIMIT %(limit)s
 """
 """Of one memory, link or transaction, which has few entries: they are found by an index and then sorted."""
+PURGED = f"""
+    SELECT j.id, max(j.at) FROM journal j WHERE j.tenant = %(tenant)s AND j.id = {sql.IDS}
+        AND j.noun = 'memory' AND j.after IS NULL AND j.namespace = %(namespace)s GROUP BY j.id
+"""
 EVENT = """
     CASE WHEN j.before IS NULL THEN 'learnt'
         WHEN j.after::json ->> 'forgotten_at' IS NOT NULL AND coalesce(m.superseded_at, j.at) >= j.at
@@ -310,6 +314,10 @@ class PostgresReader(GraphReader):
         more, rows = len(rows) > page.limit, rows[: page.limit]
         cursor = encoded(rows[-1][:1]) if rows else page.cursor
         return Listing(map(entry_of, rows), cursor, more)
+
+    def purged(self, ids: Iterable[str]) -> dict[str, float]:
+        wanted = sql.usable(ids)
+        return dict(self._rows(PURGED, ids=wanted, namespace=self.namespace)) if wanted else {}
 
     def days(self, since: float, offset: float = 0.0) -> list[DayCount]:
         rows = self._rows(DAYS, since=float(since), offset=float(offset))

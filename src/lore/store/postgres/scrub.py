@@ -4,13 +4,13 @@ Rows are admitted again in small transactions, the history of each and all that 
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from lore.health import Scrubbed
 from lore.redact import redact
 from lore.store.columns import Row
-from lore.store.postgres import text_index
+from lore.store.postgres import rewriting, text_index
 from lore.store.postgres.connections import Connections
 from lore.store.postgres.tables import EVERY_TENANT
 from lore.store.rows import packed_text, unpacked_text
@@ -30,15 +30,27 @@ Progress = Callable[[str, int, int], None]
 
 
 def scrub(connections: Connections, *, dry_run: bool, progress: Progress) -> Scrubbed:
-    """Take the secrets out of every row; dry_run: only count the rows."""
+    """Take the secrets out of every row; dry_run: only count the rows.
+
+    The write-ahead log and copies of the database are its keeper's.
+    """
+    if not dry_run:
+        every = [table.name for table in SCRUBBED]
+        rewriting.refuse_unless_allowed(connections, _rewritten([*every, "full_text"]))
     rows: Counter[str] = Counter()
     kinds: Counter[str] = Counter()
     for table in SCRUBBED:
         rows[table.name] = _scrub_table(connections, table, dry_run, kinds, progress)
     rows["full_text"] = _scrub_full_texts(connections, dry_run, kinds, progress)
     if not dry_run:
-        _vacuum(connections, [table for table in +rows], progress)
+        rewriting.rewrite(connections, _rewritten(+rows), progress)
     return Scrubbed(rows=dict(+rows), kinds=dict(+kinds), dry_run=dry_run)
+
+
+def _rewritten(changed: Iterable[str]) -> list[str]:
+    """The tables in which old rows of these, or words of theirs, would stay."""
+    tables = list(changed)
+    return [*tables, *(["words"] if "memory" in tables else [])]
 
 
 def _scrub_table(
@@ -117,12 +129,3 @@ def _scrub_full_texts(
                 with connections.writing(EVERY_TENANT) as write:
                     write(text_index.PUT_FULL_TEXT, (*key, *packed_text(redacted.text)))
     return changed
-
-
-def _vacuum(connections: Connections, changed: list[str], progress: Progress) -> None:
-    """Leave no old row behind; the write-ahead log and copies of the database are its keeper's."""
-    tables = dict.fromkeys([*changed, *(["words"] if "memory" in changed else [])])
-    with connections.aside() as connection:
-        for at, table in enumerate(tables):
-            progress(table, at, len(tables))
-            connection.execute(f"VACUUM FULL {table}")

@@ -13,7 +13,7 @@ from lore.model import SHARED, TURN, Cause
 from lore.ranking.decay import ACTIVATION_FADE_PER_DAY
 from lore.store import DEFAULT_TENANT, Reader, Snapshot, Store, Writer
 from lore.store.columns import Row
-from lore.store.postgres import checks, opening, purge, scrub, sql, upkeep
+from lore.store.postgres import checks, opening, purge, rewriting, scrub, sql, upkeep
 from lore.store.postgres.connections import Connections, rows_of
 from lore.store.postgres.graph_reader import Source
 from lore.store.postgres.matching import Matching
@@ -100,6 +100,11 @@ COUNT_WAITING = f"""
 """
 TOOL_CHARACTERS = 600
 """Characters of a tool's output that are embedded: the call and its first lines. By words all is found."""
+EPOCH = """
+    SELECT concat_ws('-', e.id, d.oid, c.timeline_id) FROM epoch e, pg_database d, pg_control_checkpoint() c
+        WHERE d.datname = current_database()
+"""
+"""A database that was restored from a dump or to an earlier time has another oid or another timeline."""
 FIRST = "e.verbatim, e.added_at DESC, e.memory DESC"
 NOW = "extract(epoch FROM clock_timestamp())"
 WAITING = f"""
@@ -268,6 +273,9 @@ class PostgresStore(Store):
         rows = self._connections.read(scope, NAMESPACES, {"tenant": number})
         return sorted((str(name), str(namespace)) for name, namespace in rows)
 
+    def epoch(self) -> str:
+        return str(self._connections.read(EVERY_TENANT, EPOCH, {})[0][0])
+
     def unembedded(self, model: str, limit: int, claim_seconds: float = 0.0) -> Backlog:
         given = {"model": model, "limit": limit, "seconds": claim_seconds}
         ((total,),) = self._connections.read(EVERY_TENANT, COUNT_WAITING, given)
@@ -346,12 +354,13 @@ class PostgresStore(Store):
         if number < 0:
             return Purged(ids=(), rows={})
         number = self._existing_tenant(tenant)
+        rewriting.refuse_unless_allowed(self._connections, purge.TOUCHED)
         with self._connections.turn(number), self._connections.writing(number) as rows:
             eraser = purge.Eraser(Source(rows, number, Nearest(), self._matching_inside), SHARED)
             eraser.begin(cause, now)
             erased, counts = eraser.erase(ids)
             eraser.end()
-        purge.rewrite(self._connections, counts)
+        rewriting.rewrite(self._connections, counts)
         return Purged(ids=tuple(erased), rows=dict(counts))
 
     def release(self) -> None:

@@ -13,6 +13,7 @@ from pgvector import HalfVector
 
 from lore.admit import admit
 from lore.errors import Invalid, NotFound, Unavailable
+from lore.lineage import signed
 from lore.model import SHARED, VERBATIM, Cause, Link, Memory, new_id
 from lore.store import Writer, columns
 from lore.store.columns import RECORDS, Parameters, Row
@@ -171,22 +172,17 @@ class PostgresWriter(PostgresReader, Writer):
             if memory.namespace not in self._namespaces:
                 raise NotFound(f"namespace {memory.namespace} is out of sight of {self.namespace}")
         existing = self.get([memory.id for memory in wanted], forgotten=True)
-        new = [self._signed(memory) for memory in wanted if memory.id not in existing]
+        new = [signed(memory, None, self.cause) for memory in wanted if memory.id not in existing]
         stored = self._insert(new) if new else {}
         for memory in wanted:
             if memory.id in existing:
                 old = existing[memory.id]
-                self._change(old, replace(memory, author=memory.author or old.author))
+                self._change(old, signed(memory, old, self.cause))
         stored |= self.get(existing, forgotten=True)
         if full_texts:
             aliases = self._aliases(full_texts)
             text_index.put_full_texts(self._tenant, admit(full_texts), aliases, self._source)
         return [stored[memory.id] for memory in wanted]
-
-    def _signed(self, memory: Memory) -> Memory:
-        """A new memory with the author of this transaction, unless it has one."""
-        author = self.cause.author
-        return replace(memory, author=author) if author and not memory.author else memory
 
     def _insert(self, memories: Sequence[Memory]) -> dict[str, Memory]:
         """The memories as stored. Their ids must be new, also to namespaces out of sight."""
@@ -340,6 +336,9 @@ class PostgresWriter(PostgresReader, Writer):
         return (
             0 if expire_before is None else len(self._rows(EXPIRE_SUGGESTIONS, before=float(expire_before)))
         )
+
+    def put_tombstones(self, ids: Iterable[str]) -> None:
+        self._record("memory", [(self.namespace, id, {}, None) for id in ids])
 
     def put_records(self, records: Iterable[Record], removed: Iterable[Record] = ()) -> None:
         for record in records:

@@ -1,0 +1,1 @@
+"""Attacks on Lore, each with a count of what got through."""
