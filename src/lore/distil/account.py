@@ -1,4 +1,4 @@
-"""Account: what a conversation was about, what came of it and what is open, within a few hundred characters."""
+"""Account: what a conversation was about, what came of it and what is open, in a few hundred characters."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from lore.text import preview
 
 ACCOUNT_CHARACTERS = 900
 """The most characters of an account's text."""
-PART_CHARACTERS = {"Asked": 220, "Done": 400, "Decided": 200, "State": 160, "Open": 180}
+PART_CHARACTERS = {"Asked": 220, "Reported": 420, "Decided": 200, "State": 180, "Open": 180}
 """The most characters of each part, in the order in which an account shows them."""
 POINT_CHARACTERS = 220
 """The most characters of one statement."""
@@ -26,9 +26,9 @@ class Point:
 class Account:
     """A report of one conversation.
 
-    state: what Lore saw itself, such as the last test run. left: what is open. files: those that were
-    changed, most often changed first. by: who wrote it: EXTRACTED, `recap` or `summary` of the client, or
-    `model`.
+    done: what the agent reported. state: what Lore saw itself, such as the last test run. left: what is open.
+    files: those that were changed, most often changed first. by: who wrote it: EXTRACTED, `recap` or
+    `summary` of the client, or `model`.
     """
 
     title: str = ""

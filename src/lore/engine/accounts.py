@@ -1,19 +1,37 @@
 """accounts: the turns of a conversation → its account → one memory beside them, rebuilt as it grows."""
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from lore.distil.account import Account, Point
-from lore.model import ACCOUNT, DISTILLED, Memory
+from lore.distil.base import Role, Spoken
+from lore.distil.report import report_of
+from lore.engine.context import Context
+from lore.engine.link import new_link
+from lore.model import ACCOUNT, DISTILLED, SESSION, TURN, Filter, Memory, Tie
+from lore.store import Reader
+from lore.store.values import EVERY, Page, ids_of
+from lore.text import preview
+from lore.transcripts.commits import commits_between
 
 TRUST = 0.5
 """Trust in a report of an agent."""
 IMPORTANCE = 0.4
+TITLE_CHARACTERS = 80
 NAMES = uuid.UUID("2f6f0e57-6d2c-4b7e-9f4b-6a4f4f0d8a31")
 PARTS = ("request", "done", "decisions", "state", "left")
 """The fields of an account that hold statements; the metadata of its memory keeps them under these names."""
+MODEL = "model"
+"""Who wrote an account that a language model has written."""
+RECENT = 20
+"""The latest conversations, of which every look sees whether they have grown."""
+AT_ONCE = 20
+"""Accounts of one step."""
+GROWING_SECONDS = 30.0
+"""A conversation that grows gets no new account before the last one is this old."""
+MOST_COMMITS = 3
 
 
 def account_id(session_id: str) -> str:
@@ -21,17 +39,45 @@ def account_id(session_id: str) -> str:
     return str(uuid.uuid5(NAMES, session_id))
 
 
-def account_memory(session: Memory, account: Account, turns: Sequence[Memory], before: Memory | None,
-                   now: float) -> Memory:  # fmt: skip
+def keep_accounts(sessions: Iterable[str], context: Context, *, growing: bool = False) -> list[str]:
+    """Write the accounts of these sessions as their turns stand; returns the ids of those that changed.
+
+    growing: an account that was written a moment ago waits for the next look.
+    """
+    reader = context.reader
+    found = [one for one in reader.get(dict.fromkeys(sessions)).values() if one.kind == SESSION]
+    before = reader.get([account_id(one.id) for one in found], forgotten=True)
+    changed: list[str] = []
+    for session in found:
+        old = before.get(account_id(session.id))
+        young = old is not None and 0 <= context.now - old.updated_at < GROWING_SECONDS
+        if session.namespace == context.namespace and not (growing and young):
+            changed += _keep(session, old, context)
+    return changed
+
+
+def due_accounts(reader: Reader, most: int | None = None) -> list[str]:
+    """The sessions whose account is missing or older than their turns. most: look at the latest only."""
+    own = Filter(kinds=frozenset({SESSION}), namespaces=frozenset({reader.namespace}))
+    sessions = ids_of(reader.traces(own, Page(limit=most, order="newest below") if most else EVERY))
+    turns = reader.count_below(sessions, Filter(kinds=frozenset({TURN})))
+    accounts = reader.get([account_id(id) for id in sessions], forgotten=True)
+
+    def is_due(id: str) -> bool:
+        account = accounts.get(account_id(id))
+        if account is None:
+            return turns[id] > 0
+        return account.forgotten_at is None and account.metadata.get("turns") != turns[id]
+
+    return [id for id in sessions if is_due(id)]
+
+
+def account_memory(
+    session: Memory, account: Account, turns: Sequence[Memory], before: Memory | None, now: float
+) -> Memory:
     """The account of a session as a memory. turns: number 1 is the first. before: the memory so far."""
     parts = {name: _plain(getattr(account, name), turns) for name in PARTS if getattr(account, name)}
-    metadata: dict[str, Any] = {
-        **parts,
-        "files": list(account.files),
-        "by": account.by,
-        "turns": len(turns),
-        "until": max((turn.alias for turn in turns), default=0),
-    }
+    more = {"files": list(account.files)} if account.files else {}
     last = max((turn.created_at for turn in turns), default=session.created_at)
     blank = before or Memory(
         id=account_id(session.id),
@@ -49,13 +95,88 @@ def account_memory(session: Memory, account: Account, turns: Sequence[Memory], b
     )
     return replace(
         blank,
-        title=account.title or session.title,
-        content=account.text,
+        title=_title(session, account, turns),
+        content=account.text or session.title,
         project=session.project,
-        metadata=metadata,
+        metadata={**parts, **more, "by": account.by, "turns": len(turns)},
         created_at=last,
         updated_at=now,
     )
+
+
+def points_of(memory: Memory, part: str) -> list[Mapping[str, Any]]:
+    """The statements of one part of an account, each with `text` and the ids of its `turns`."""
+    return [one for one in memory.metadata.get(part, ()) if isinstance(one, Mapping)]
+
+
+def spoken_of(turns: Sequence[Memory]) -> list[Spoken]:
+    """Turns as a digester sees them, numbered from 1."""
+    return [
+        Spoken(
+            number=number,
+            role=cast(Role, turn.type),
+            text=turn.content,
+            at=turn.created_at,
+            tool=turn.metadata.get("tool", ""),
+            failed=bool(turn.metadata.get("failed")),
+        )
+        for number, turn in enumerate(turns, 1)
+    ]
+
+
+def _keep(session: Memory, old: Memory | None, context: Context) -> list[str]:
+    """Write one account if it says something else than before; a person's forgetting of it stands."""
+    if old is not None and old.forgotten_at is not None:
+        return []
+    every = context.reader.select(Filter(kinds=frozenset({TURN}), under=session.id), EVERY)
+    turns = sorted(every, key=lambda turn: (turn.created_at, turn.alias))
+    account = report_of([one for one, turn in zip(spoken_of(turns), turns, strict=True) if not _aside(turn)])
+    if old is not None and old.metadata.get("by") == MODEL and _written_by_model(old, len(turns)):
+        return []
+    if commits := _commits(session, turns):
+        account = replace(account, state=(*account.state, Point(text=commits)))
+    new = account_memory(session, account, turns, old, context.now)
+    if old is not None and (old.content, old.title, old.metadata) == (new.content, new.title, new.metadata):
+        return []
+    with context.transaction() as writer:
+        if session.id not in writer.get([session.id]):
+            return []
+        writer.put([new])
+        if old is None:
+            tie = Tie(source=session.id, target=new.id, kind="hierarchical")
+            writer.put_links([new_link(tie, context.cause.verb, context.now)])
+    return [new.id]
+
+
+def _written_by_model(old: Memory, turns: int) -> bool:
+    """Whether a model's account still holds: nothing was said since."""
+    return int(old.metadata.get("turns", 0)) >= turns
+
+
+def _aside(turn: Memory) -> bool:
+    """Whether a turn belongs to an agent that the agent has started."""
+    return bool(turn.metadata.get("agent"))
+
+
+def _commits(session: Memory, turns: Sequence[Memory]) -> str:
+    """The commits that were made in the session's folder while it went on.
+
+    The folder of a conversation that somebody pushed is on another machine.
+    """
+    folder = "" if session.author else str(session.metadata.get("folder", ""))
+    if not folder or not turns:
+        return ""
+    subjects = commits_between(folder, turns[0].created_at, turns[-1].created_at)
+    shown = "; ".join(preview(one, 60) for one in subjects[-MOST_COMMITS:])
+    count = f"{len(subjects)} commits, last: " if len(subjects) > MOST_COMMITS else "committed "
+    return f"{count}{shown}" if subjects else ""
+
+
+def _title(session: Memory, account: Account, turns: Sequence[Memory]) -> str:
+    """The client's title of a session; what was asked, where it is only the beginning of the first turn."""
+    prompts = [turn for turn in turns if turn.type == "user"]
+    derived = any(session.title == preview(turn.content, TITLE_CHARACTERS) for turn in prompts[:1])
+    return account.title if account.title and (derived or session.title.startswith("/")) else session.title
 
 
 def _plain(points: Sequence[Point], turns: Sequence[Memory]) -> list[dict[str, Any]]:
@@ -64,8 +185,3 @@ def _plain(points: Sequence[Point], turns: Sequence[Memory]) -> list[dict[str, A
         {"text": one.text, "turns": [turns[turn - 1].id for turn in one.turns if 0 < turn <= len(turns)]}
         for one in points
     ]
-
-
-def points_of(memory: Memory, part: str) -> list[Mapping[str, Any]]:
-    """The statements of one part of an account, each with `text` and the ids of its `turns`."""
-    return [one for one in memory.metadata.get(part, ()) if isinstance(one, Mapping)]

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 
+from lore.engine.accounts import AT_ONCE, GROWING_SECONDS, RECENT, due_accounts, keep_accounts
 from lore.engine.context import Context
 from lore.engine.embeddings import Embeddings, embed_batch, embedding_work, try_embed_batch
 from lore.engine.jobs import Jobs
@@ -96,6 +97,30 @@ class Sweep:
         return now + 2 * self._tuning.suggest_poll_seconds + SWEEP_RETRY_SECONDS
 
 
+class Accounting:
+    """Writes the accounts of a namespace that are missing or out of date: first all, then the latest."""
+
+    def __init__(self, store: Store, namespace: str, tenant: str) -> None:
+        self._store, self._namespace, self._tenant = store, namespace, tenant
+        self._left: list[str] | None = None
+        self._look_at = 0.0
+
+    def step(self, now: float) -> bool:
+        """Write a few accounts; returns whether more are left."""
+        cause = Cause(verb="account")
+        context = Context(
+            store=self._store, namespace=self._namespace, tenant=self._tenant, cause=cause, now=now
+        )
+        if self._left is None:
+            self._left = due_accounts(context.reader)
+        elif not self._left and not 0 < self._look_at - now <= GROWING_SECONDS:
+            self._left = due_accounts(context.reader, RECENT)
+            self._look_at = now + GROWING_SECONDS
+        batch, self._left = self._left[:AT_ONCE], self._left[AT_ONCE:]
+        keep_accounts(batch, context)
+        return bool(self._left)
+
+
 class Background:
     """Started once, woken by every write, ended by `close`. embedded: the number of memories so far."""
 
@@ -104,6 +129,7 @@ class Background:
         self._embeddings = embeddings
         self._clock = clock
         self._sweeps: dict[tuple[str, str], Sweep] = {}
+        self._accountings: dict[tuple[str, str], Accounting] = {}
         self._embedding: Embedding | None = None
         self._elsewhere = False
         self.embedded = 0
@@ -127,12 +153,13 @@ class Background:
         self._embeddings.begin_to_load()
 
     def sweep_also(self, namespace: str, tuning: Tuning, tenant: str = DEFAULT_TENANT) -> None:
-        """Sweep this namespace too from now on; further calls for it change nothing.
+        """Sweep this namespace too from now on, and write its accounts; further calls for it change nothing.
 
-        In a store that many processes share, the process that consolidates a namespace sweeps it.
+        In a store that many processes share, the process that consolidates a namespace does so.
         """
         if isinstance(self._store, SharedStore):
             return
+        self._accountings.setdefault((tenant, namespace), Accounting(self._store, namespace, tenant))
         jobs = Jobs(self._store, namespace, tenant)
         self._sweeps.setdefault((tenant, namespace), Sweep(jobs, self._embeddings, tuning))
 
@@ -211,12 +238,20 @@ class Background:
                 self._rest(self.service.failed(error))
 
     def _load(self) -> None:
+        self._account()
         self._embeddings.embed_texts([])
         self._step()
 
+    def _account(self) -> None:
+        """Write accounts; they are worth embedding before the turns that they come from."""
+        for one in list(self._accountings.values()):
+            while not self._closed and one.step(self._clock()):
+                pass
+
     def _step(self) -> None:
-        """Embed pending memories, and at times sweep."""
+        """Write accounts, embed pending memories, and at times sweep."""
         self._tend()
+        self._account()
         self.embed_all()
         if time.monotonic() >= self._sweep_at:
             self.sweep_on()

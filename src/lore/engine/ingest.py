@@ -12,6 +12,7 @@ from typing import Any
 
 from lore.admit import Admitted, admit
 from lore.bookmark import Bookmark
+from lore.engine.accounts import keep_accounts
 from lore.engine.clean import clean_heading, clean_turn
 from lore.engine.context import Context
 from lore.engine.link import new_link
@@ -106,6 +107,7 @@ def ingest(
                 lost = transcript.passed_over - passed_over
                 yield replace(counts, bytes=bookmark.offset - offset, passed_over=lost)
                 offset, passed_over = bookmark.offset, passed_over + lost
+            keep_accounts(keeping.touched, context, growing=True)
     except OSError as error:
         raise Unavailable(f"{path} cannot be read: {error.strerror}") from error
 
@@ -118,6 +120,7 @@ def keep_all(
     keep = keeping.count if preview else keeping.keep
     for batch in _batches([one] for one in entries):
         yield keep(batch, None)
+    keep_accounts(keeping.touched, context)
 
 
 def keep_foreign(
@@ -128,6 +131,7 @@ def keep_foreign(
     for batch in _batches([one] for one in entries):
         keeping.sign(batch)
         yield keeping.keep(batch, None)
+    keep_accounts(keeping.touched, context, growing=True)
 
 
 def _batches(pieces: Iterable[Sequence[TurnOrHeading]]) -> Iterator[list[TurnOrHeading]]:
@@ -153,7 +157,7 @@ def _batches(pieces: Iterable[Sequence[TurnOrHeading]]) -> Iterator[list[TurnOrH
 class _Keeping:
     """Keeps the turns of one file as memories. last: id and beginning of the last turn of each session.
 
-    A heading waits for the first turn of its session.
+    A heading waits for the first turn of its session. touched: the sessions that have changed so far.
     """
 
     def __init__(
@@ -169,6 +173,7 @@ class _Keeping:
         self._last = last
         self._signed: dict[str, str] = {}
         self._waiting: dict[str, Heading] = {}
+        self.touched: set[str] = set()
         self._project = cache(project)
 
     def keep(self, batch: Sequence[TurnOrHeading], bookmark: Bookmark | None) -> Ingested:
@@ -193,6 +198,7 @@ class _Keeping:
             if bookmark is not None:
                 last = list(self._last.items())
                 writer.put_records([replace(bookmark, state={**bookmark.state, "last": last})])
+        self.touched |= {self._session(turns[id].session) for id in (*new, *(one.id for one in changed))}
         return Ingested(turns=len(new), changed=len(changed), sessions=sessions, redacted=secrets)
 
     def _not_erased(

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable, Set
 
-from lore.model import DERIVED, DISTILLED, LORE_CALL, TURN, Memory
+from lore.model import ACCOUNT, DERIVED, DISTILLED, LORE_CALL, TURN, Memory
 from lore.store import Reader
 
 TURNS = frozenset({TURN, LORE_CALL})
+BELOW = TURNS | {ACCOUNT}
+"""What comes and goes with a session."""
 
 
 def of_session(session: Memory, reader: Reader) -> dict[str, Memory]:
@@ -13,7 +15,7 @@ def of_session(session: Memory, reader: Reader) -> dict[str, Memory]:
 
     A memory is left out if a memory that is not in the result is its child or its source.
     """
-    turns = {turn.id: turn for turn in _children(session, reader) if turn.kind in TURNS}
+    turns = {turn.id: turn for turn in _children(session, reader) if turn.kind in BELOW}
     current = {id: turn for id, turn in turns.items() if turn.forgotten_at is None}
     gone = {**turns, **_derived_alone(turns, reader)}
     while staying := [id for id in gone if id not in turns and _stays(id, gone.keys(), reader)]:
@@ -24,7 +26,7 @@ def of_session(session: Memory, reader: Reader) -> dict[str, Memory]:
 
 def gone_with(session: Memory, reader: Reader) -> dict[str, Memory]:
     """The turns and derived memories that were forgotten at the same moment as their session."""
-    turns = [turn for turn in _children(session, reader) if turn.kind in TURNS]
+    turns = [turn for turn in _children(session, reader) if turn.kind in BELOW]
     found = {turn.id: turn for turn in turns if turn.forgotten_at == session.forgotten_at}
     new = [turn.id for turn in turns]
     while new:

@@ -1,0 +1,155 @@
+"""Closing: the report in which an agent says what came of a prompt, cut to its statements."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+from lore.distil.base import Spoken
+from lore.distil.phrases import content_words, pattern
+from lore.distil.sentences import sentences_of
+from lore.distil.titles import ended
+from lore.patterns import regex
+from lore.ranking.relate import shared_words
+from lore.text import preview
+
+STATEMENT_CHARACTERS = 220
+"""The most characters of one statement of a report."""
+READ_CHARACTERS = 12_000
+"""Characters of a message that are read."""
+SENTENCES_READ = 40
+REPORT = 2.0
+"""The worth from which on a sentence says what came of the work."""
+REPEATED = 0.6
+"""Two statements that share this much of their words say the same."""
+_HEADING = regex(r"^\s{0,3}(?:#{1,6}\s+(?P<marked>.{1,120}?)#*\s*|(?P<bold>\*\*[^*\n]{2,90}\*\*:?)\s*)$")
+_DECORATION = regex(
+    "[\U0001f000-\U0001faff\u2600-\u27bf\u2b00-\u2bff\u23e9-\u23fa\ufe0f\u200d\u20e3]"
+    r"|^\s*[-*]\s*\[[ xX]\]\s*"
+)
+_HALF_BOLD = regex(r"(?<=[-*+] )\*\*(?=[^*\n]*`)|(?<=\d\. )\*\*(?=[^*\n]*`)|(?<=`)\*\*|(?<=\w)\*\*(?=:? )")
+"""Marks of bold text around code, which no rule for prose removes."""
+_NUMBER = regex(r"^\W*\d{1,2}[.)]\s*")
+_NAMED = regex(r"`[^`\n]+`|\b\w+[./_]\w[\w./-]*")
+_QUESTION = regex(r"[?？][\"'”’)]*\s*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Some lines of a message below their heading, which may be empty."""
+
+    heading: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Closing:
+    """The last message of the agent before the user's next prompt. prompt: the number of that turn before."""
+
+    turn: int
+    text: str
+    last: bool = False
+
+    @cached_property
+    def statements(self) -> list[tuple[float, str]]:
+        """The sentences that report something, each with its worth, in their order."""
+        found: list[tuple[float, str]] = []
+        for section in sections_of(self.text):
+            if pattern("remaining").match(section.heading):
+                continue
+            summing = 1.0 if pattern("summing").match(section.heading) else 0.0
+            for sentence in sentences_of(section.text)[: SENTENCES_READ - len(found)]:
+                found.append((worth_of(sentence, len(found)) + summing, sentence.lstrip("* ")))
+        return [(worth, sentence) for worth, sentence in found if worth > 0]
+
+    @property
+    def worth(self) -> float:
+        """How much of a report it is: that of its best two sentences."""
+        return sum(sorted((worth for worth, _ in self.statements), reverse=True)[:2])
+
+    def summary(self, most: int = STATEMENT_CHARACTERS) -> str:
+        """Its best sentence, and the next best ones that fit and say something else, in their order."""
+        ranked = sorted(enumerate(self.statements), key=lambda one: (-one[1][0], one[0]))
+        chosen: dict[int, str] = {}
+        for place, (worth, sentence) in ranked:
+            size = sum(len(one) + 2 for one in chosen.values())
+            if not chosen:
+                chosen[place] = preview(sentence, most)
+            elif worth >= REPORT and size + len(sentence) < most and is_new(sentence, chosen.values()):
+                chosen[place] = sentence
+        return " ".join(ended(chosen[place]) for place in sorted(chosen))
+
+    def left(self) -> list[str]:
+        """What it says is still to be done: below a heading of that name, else in its last sentences."""
+        sections = sections_of(self.text)
+        below = [
+            sentence
+            for section in sections
+            if pattern("remaining").match(section.heading)
+            for sentence in sentences_of(section.text)
+        ]
+        if below:
+            return [one for one in below if not pattern("hollow").match(one) and not _QUESTION.search(one)]
+        sentences = [one for section in sections for one in sentences_of(section.text)]
+        return [one for one in sentences[-4:] if pattern("left").search(one) and not _QUESTION.search(one)]
+
+
+def closings_of(spoken: Sequence[Spoken]) -> list[Closing]:
+    """The closing message of each prompt, in order; none for a prompt that only tools have answered."""
+    prompts = [place for place, turn in enumerate(spoken) if is_prompt(turn)]
+    found: list[Closing] = []
+    for begin, end in pairwise([*prompts, len(spoken)]):
+        answers = [turn for turn in spoken[begin:end] if turn.role == "assistant" and turn.text.strip()]
+        if answers:
+            closing = answers[-1]
+            found.append(Closing(closing.number, _plain(closing.text), end == len(spoken)))
+    return found
+
+
+def is_prompt(turn: Spoken) -> bool:
+    """Whether the user begins something: an answer to a question of the agent does not."""
+    return turn.role == "user" and not turn.tool
+
+
+def sections_of(text: str) -> list[Section]:
+    """A message by its headings; a line that is bold as a whole is one."""
+    found: list[Section] = []
+    heading = ""
+    lines: list[str] = []
+    for line in text.splitlines():
+        if match := _HEADING.match(line):
+            found.append(Section(heading, "\n".join(lines)))
+            heading = _NUMBER.sub("", (match["marked"] or match["bold"]).strip("* :#")).strip()
+            lines = []
+        else:
+            lines.append(line)
+    found.append(Section(heading, "\n".join(lines)))
+    return [one for one in found if one.text.strip()]
+
+
+def worth_of(sentence: str, place: int) -> float:
+    """How much a sentence says about what came of the work. place: among the sentences of its message."""
+    if pattern("intending").match(sentence) or _QUESTION.search(sentence):
+        return -1.0
+    worth = REPORT if pattern("reporting").search(sentence) else 0.5
+    worth -= 2.5 if pattern("hollow").match(sentence) else 0.0
+    worth -= 1.5 if pattern("supposing").search(sentence) else 0.0
+    worth += 0.6 if _NAMED.search(sentence) else 0.0
+    return worth + max(0.0, 0.8 - 0.2 * place) + min(len(sentence), 160) / 320
+
+
+def is_new(sentence: str, others: Iterable[str]) -> bool:
+    """Whether none of the others says the same in much the same words."""
+    ours = content_words(sentence)
+    return all(shared_words(ours, content_words(other)) < REPEATED for other in others)
+
+
+def _plain(text: str) -> str:
+    """A message without small pictures, which stand where a sentence or an item begins."""
+    return "\n".join(_lines(text[:READ_CHARACTERS]))
+
+
+def _lines(text: str) -> Iterator[str]:
+    for line in text.splitlines():
+        bare = _DECORATION.sub("", line)
+        yield _HALF_BOLD.sub("", bare if bare == line else bare.replace("#  ", "# ").rstrip())
