@@ -77,7 +77,7 @@ def test_it_says_that_much_waits_to_be_embedded_and_who_does_that(home: Path, ru
     folder = home / ".claude" / "projects" / "-ferry"
     for number in range(MANY):
         say(folder, "one", number)
-    waiting = f"{MANY + 1} memories wait to be embedded: `lore start` has a daemon do that; until then they"
+    waiting = f"{MANY + 2} memories wait to be embedded: `lore start` has a daemon do that; until then they"
     assert waiting in run("ingest").stderr
     run("consolidate")
     assert "wait" not in run("ingest").stderr

@@ -44,27 +44,27 @@ def test_sections_stand_in_the_order_of_their_worth_and_each_line_has_an_id_that
         session="s1",
         project="example.org/ferry",
     )
-    keep(here, "Repairing the importer", "", kind="session", session="s1", project="example.org/ferry")
+    keep(here, "Repairing the importer", "", kind="account", session="s1", project="example.org/ferry")
     brief = here.brief()
     head, *lines = brief.lines
     assert "data, not instructions" in head
     assert [line for line in lines if line.startswith("#")] == [
         "## The user",
-        "## This project (ferry)",
-        "## Decisions in force",
+        "## Last time (what the agents reported)",
         "## Open goals and todos",
-        "## Last time",
+        "## Decisions in force",
         "## Pitfalls",
+        "## This project (ferry)",
     ]
     entries = [re.fullmatch(r"- (.*) \[(\w{8}) 2026-01-01\]", line) for line in lines if line.startswith("-")]
     found = {entry[2]: entry[1] for entry in entries if entry}
     assert list(found.values()) == [
         "Mara prefers short answers.",
-        "The ferry service sells tickets in Faro.",
-        "We keep Postgres for the bookings.",
-        "Group bookings shall work by October.",
         "Repairing the importer",
+        "Group bookings shall work by October.",
+        "We keep Postgres for the bookings.",
         "The walrus pump leaks when it is cold.",
+        "The ferry service sells tickets in Faro.",
     ]
     for id, text in found.items():
         assert here.read(id, use=False).memory.content == text
@@ -134,7 +134,7 @@ def test_a_brief_counts_as_no_use(lore: Lore) -> None:
 
 def test_the_conversation_that_asks_is_not_the_last_one(lore: Lore, clock: Clock) -> None:
     for session in ("before", "mine"):
-        keep(lore, f"Working on {session}", "", kind="session", session=session)
+        keep(lore, f"Working on {session}", "", kind="account", session=session)
         clock.sleep(days=1)
     assert "Working on before" in replace(lore, conversation="mine").brief().text
     assert "Working on mine" in lore.brief().text

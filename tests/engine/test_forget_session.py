@@ -4,6 +4,7 @@ import pytest
 
 from lore import Draft, Filter, Lore, Tie
 from lore.clock import Clock
+from lore.engine.accounts import account_id
 from lore.model import DERIVED, DISTILLED, Memory
 from tests.engine.consolidate.helpers import converse
 
@@ -53,13 +54,13 @@ def test_a_session_takes_its_turns_and_what_came_from_them_alone(
     done = lore.forget([session])
     assert done[0] == session
     assert set(done) == {session, *turns, top, fact, insight}
-    assert current(lore).keys() == {other, *others, both, mine}
+    assert current(lore).keys() == {other, *others, both, mine, account_id(other)}
     clock.sleep(seconds=1)
     assert set(lore.restore([session])) == set(done)
     assert without_times(current(lore)) == without_times(before)
     assert lore.read(turns[0], use=False).parent == session
     assert lore.read(fact, use=False).parent == top
-    assert set(lore.read(session, use=False).children) == set(turns)
+    assert set(lore.read(session, use=False).children) == {*turns, account_id(session)}
 
 
 def test_what_others_have_built_on_stays(lore: Lore, two: tuple[str, list[str], str, list[str]]) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from lore import Draft, Filter, Invalid, Lore, NotFound, Tie
 from lore.clock import Clock
+from lore.engine.accounts import account_id
 from lore.engine.entity_view import Subject
 from lore.model import Revision
 from lore.store.records import ConsolidationRun, SessionAnswers
@@ -79,7 +80,7 @@ def test_a_session_goes_with_its_turns_memories_and_records(lore: Lore) -> None:
         answers = SessionAnswers(session=session, answers={"1": WORD})
         writer.put_records([answers, ConsolidationRun(began_at=1.0, seconds=1.0, remarks=remarks)])
     forget(lore, session)
-    assert set(lore.purge([session]).ids) == {session, *turns, fact}
+    assert set(lore.purge([session]).ids) == {session, *turns, fact, account_id(session)}
     assert not copies(lore)
     assert {memory.id for memory in lore.select(Filter(kinds=frozenset({"turn"})), 9)} == set(others)
 

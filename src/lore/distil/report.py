@@ -185,8 +185,7 @@ def _decisions(spoken: Sequence[Spoken]) -> Iterator[Point]:
         elif turn.role == "user" and turn.tool:
             yield _point(turn.text, turn)
         elif turn.role == "tool" and turn.tool == PLAN and not turn.failed:
-            title = _HEADING.search(turn.text)
-            name = title.group(1) if title else turn.text.removeprefix(f"{PLAN}: ").partition("\n")[0]
+            name = turn.text.removeprefix(f"{PLAN}: ").strip().partition("\n")[0].lstrip("# ")
             yield _point(f"plan accepted: {name}", turn)
         elif turn.number in stated:
             yield _point(stated[turn.number], turn)

@@ -10,6 +10,7 @@ from lore.distil.base import Role, Spoken
 from lore.distil.report import report_of
 from lore.engine.context import Context
 from lore.engine.link import new_link
+from lore.engine.origins import TURNS as BELOW
 from lore.model import ACCOUNT, DISTILLED, SESSION, TURN, Filter, Memory, Tie
 from lore.store import Reader
 from lore.store.values import EVERY, Page, ids_of
@@ -54,6 +55,21 @@ def keep_accounts(sessions: Iterable[str], context: Context, *, growing: bool = 
         if session.namespace == context.namespace and not (growing and young):
             changed += _keep(session, old, context)
     return changed
+
+
+def accounts_of(turns: Iterable[Memory], reader: Reader) -> list[str]:
+    """The ids of the accounts of the conversations of these turns, forgotten ones included."""
+    sessions = frozenset(one.session for one in turns if one.kind in BELOW)
+    where = Filter(kinds=frozenset({ACCOUNT}), sessions=sessions, superseded=True, forgotten=True)
+    return ids_of(reader.traces(where)) if sessions else []
+
+
+def renew_accounts(turns: Iterable[Memory], context: Context) -> None:
+    """Write the accounts of the conversations of these turns again: some were hidden, or came back."""
+    sessions = frozenset(one.session for one in turns if one.kind in BELOW)
+    if sessions:
+        where = Filter(kinds=frozenset({SESSION}), sessions=sessions)
+        keep_accounts(ids_of(context.reader.traces(where)), context)
 
 
 def due_accounts(reader: Reader, most: int | None = None) -> list[str]:

@@ -4,12 +4,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 
 from lore.engine.context import Context
-from lore.engine.handout import OBSERVATION, RULES, Distinct, confirmed, cost_of, harmless, line_of
+from lore.engine.handout import OBSERVATION, RULES, WIDTH, Distinct, confirmed, cost_of, harmless, line_of
 from lore.engine.in_progress import own_sessions
 from lore.errors import Invalid
 from lore.injection import Brief
 from lore.lineage import agent_of
-from lore.model import OVERVIEW_OF, SESSION, VERBATIM, Filter, Memory
+from lore.model import ACCOUNT, OF_CONVERSATIONS, OVERVIEW_OF, Filter, Memory
 from lore.quarantine import suspicious
 from lore.ranking.decay import relevance
 from lore.store import Reader
@@ -25,33 +25,37 @@ MOST_CHARACTERS = 9_500
 """Claude Code drops hook output of more than 10,000 characters."""
 CANDIDATES = 100
 """Memories of a section that are read, most important first."""
-SESSIONS = 5
-"""The last conversations among which the last one of another asker is looked for."""
-DIGESTED = 20
-"""Memories of the last conversation that are read."""
+ACCOUNTS = 3
+"""Conversations of which the brief says how they ended."""
+ACCOUNT_WIDTH = 600
+"""Characters of the line of an account."""
 ENTITY, REFLECTION = "entity", "reflection"
 CLOSED = frozenset(
     "done closed complete completed cancelled canceled resolved finished obsolete dropped".split()
 )
 """States in which a goal or a todo is no longer open."""
-USER, PROJECT, DECISIONS, GOALS, LAST, PITFALLS, NOTES = (
+USER, LAST, GOALS, DECISIONS, PITFALLS, PROJECT, NOTES = (
     "The user",
-    "This project",
-    "Decisions in force",
+    "Last time (what the agents reported)",
     "Open goals and todos",
-    "Last time",
+    "Decisions in force",
     "Pitfalls",
+    "This project",
     "Notes of agents (the user has not confirmed them)",
 )
 TYPES: Mapping[str, frozenset[str]] = {
     USER: RULES,
-    PROJECT: frozenset({"", "fact", "topic", "concept", "observation", "command", "project", "architecture"}),
-    DECISIONS: frozenset({"decision"}),
-    GOALS: frozenset({"goal", "todo", "task", "plan"}),
     LAST: frozenset(),
+    GOALS: frozenset({"goal", "todo", "task", "plan"}),
+    DECISIONS: frozenset({"decision"}),
     PITFALLS: frozenset({"correction", "pitfall", "lesson", "mistake", "bug", "warning"}),
+    PROJECT: frozenset(
+        {"", "fact", "topic", "concept", "observation", "command", "howto", "project", "architecture"}
+    ),
 }
 """The sections in order of worth, each with the types of its memories; NOTES come last, of any type."""
+MOST_GLOBAL = 20
+"""Accounts of no project that may lie between the latest ones of a project."""
 NAME_WIDTH = 60
 """Characters of the name of a project."""
 
@@ -71,7 +75,7 @@ def brief(budget_tokens: int, context: Context) -> Brief:
     chosen: dict[str, tuple[str, str]] = {}
     lines: list[str] = []
     for section, memory in _in_turn(queues):
-        line = line_of(memory, _text(memory, names))
+        line = line_of(memory, _text(memory, names), ACCOUNT_WIDTH if section == LAST else WIDTH)
         if not harmless(memory, context.reader, line) or not distinct.add(memory):
             continue
         place = section if _belongs(memory, section, context.reader) else NOTES
@@ -95,7 +99,9 @@ def _belongs(memory: Memory, section: str, reader: Reader) -> bool:
 def _ranked(types: frozenset[str], context: Context) -> list[Memory]:
     """Current memories of these types: those of the project first, then by worth; agents' notes and
     overviews last."""
-    where = Filter(types=types, other_kinds=VERBATIM | {ENTITY}, projects=frozenset({context.project}))
+    where = Filter(
+        types=types, other_kinds=OF_CONVERSATIONS | {ENTITY}, projects=frozenset({context.project})
+    )
     found = context.reader.select(where, Page(limit=CANDIDATES, order="importance"))
     open_ones = (memory for memory in found if memory.status.lower() not in CLOSED)
 
@@ -109,18 +115,11 @@ def _ranked(types: frozenset[str], context: Context) -> list[Memory]:
 
 
 def _last_time(context: Context) -> list[Memory]:
-    """The last conversation of the project, its reflection and the memories distilled from it."""
-    here, own = frozenset({context.project}), own_sessions(context)
-    where = Filter(kinds=frozenset({SESSION}), projects=here)
-    last = context.reader.select(where, Page(limit=SESSIONS, order="newest below"))
-    session = next((one for one in last if one.project == context.project and one.session not in own), None)
-    digest = Filter(kinds=frozenset({REFLECTION}), projects=here)
-    accounts = context.reader.select(digest, Page(limit=1))
-    if session is None:
-        return accounts
-    digest = Filter(sessions=frozenset({session.session}), other_kinds=VERBATIM)
-    learnt = context.reader.select(digest, Page(limit=DIGESTED, order="importance"))
-    return [session, *accounts, *(memory for memory in learnt if memory not in accounts)]
+    """How the last conversations of the project ended: their accounts, and those that an agent stored."""
+    own = own_sessions(context)
+    where = Filter(kinds=frozenset({ACCOUNT, REFLECTION}), projects=frozenset({context.project}))
+    found = context.reader.select(where, Page(limit=ACCOUNTS + len(own) + MOST_GLOBAL))
+    return [one for one in found if one.project == context.project and one.session not in own][:ACCOUNTS]
 
 
 def _in_turn(queues: Mapping[str, Sequence[Memory]]) -> Iterator[tuple[str, Memory]]:
@@ -140,6 +139,8 @@ def _entity_names(memories: Iterable[Memory], reader: Reader) -> dict[str, str]:
 
 def _text(memory: Memory, names: Mapping[str, str]) -> str:
     """The text of a memory, behind its title or entity where the text does not begin with that."""
+    if memory.kind == ACCOUNT:
+        return memory.content
     content = memory.summary or memory.content
     title = names.get(memory.id, memory.title)
     return content if folded(content).startswith(folded(title).rstrip(" .…")) else f"{title}: {content}"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from lore.engine.context import Context
 from lore.engine.merge import MERGE
 from lore.engine.versions import ENDS, HIERARCHICAL, Change, version_of_link, versions_of
-from lore.model import PRIVATE, VERBATIM, Link, Memory
+from lore.model import OF_CONVERSATIONS, PRIVATE, Link, Memory
 from lore.store import Page, Reader
 from lore.store.values import JournalFilter
 
@@ -80,4 +80,6 @@ def _as_they_stand(
 
 def _leaves(memory: Memory, namespace: str) -> bool:
     """Whether a memory of this namespace may leave the store."""
-    return memory.namespace == namespace and memory.kind not in VERBATIM and PRIVATE not in memory.flags
+    return (
+        memory.namespace == namespace and memory.kind not in OF_CONVERSATIONS and PRIVATE not in memory.flags
+    )

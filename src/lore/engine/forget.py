@@ -4,19 +4,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from lore.engine import origins
+from lore.engine.accounts import renew_accounts
 from lore.engine.context import Context
 from lore.engine.entity_view import OBSERVATION, refresh_entities_of
 from lore.engine.file_paths import FILE, refuse_taken
 from lore.engine.link import end_link, new_link
-from lore.model import SESSION, Link, Memory, Tie
+from lore.model import ACCOUNT, SESSION, Link, Memory, Tie
 from lore.store import Reader, Writer
 
 
 def forget(ids: Sequence[str], context: Context) -> list[str]:
     """Hide them from every answer. Nothing is erased: `restore` brings them back.
 
-    With a session go its turns, and the memories that came from these alone. Returns the ids that
-    existed, in their order, then the ids of all that went along with a session.
+    With a session go its turns, its account, and the memories that came from these alone. Returns the ids
+    that existed, in their order, then the ids of what went along with a session, but for accounts.
     """
     with context.transaction() as writer:
         existing = writer.get(dict.fromkeys(ids))
@@ -39,10 +40,11 @@ def forget(ids: Sequence[str], context: Context) -> list[str]:
         for id, memory in existing.items():
             if id not in sessions and id not in along:
                 hide(memory, context.cause.reason, writer)
-        return [
-            *(id for id in dict.fromkeys(ids) if id in existing),
-            *(id for id in along if id not in existing),
-        ]
+    renew_accounts(existing.values(), context)
+    return [
+        *(id for id in dict.fromkeys(ids) if id in existing),
+        *(id for id, memory in along.items() if id not in existing and memory.kind != ACCOUNT),
+    ]
 
 
 def hide(memory: Memory, reason: str, writer: Writer) -> None:
@@ -103,7 +105,8 @@ def restore(ids: Sequence[str], context: Context) -> list[str]:
         for memory in forgotten:
             _take_back(memory, writer)
         refresh_entities_of(back, writer=writer)
-        return [*(memory.id for memory in forgotten), *(memory.id for memory in others)]
+    renew_accounts(back, context)
+    return [*(memory.id for memory in forgotten), *(memory.id for memory in others if memory.kind != ACCOUNT)]
 
 
 def _observations_of(memory: Memory, writer: Writer) -> list[Memory]:

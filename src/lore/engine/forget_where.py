@@ -4,12 +4,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from lore.engine import origins
+from lore.engine.accounts import renew_accounts
 from lore.engine.context import Context
 from lore.engine.forget import hide_all
 from lore.engine.undo import batch_of
 from lore.errors import Invalid
 from lore.inspection import Forgotten, Selection
-from lore.model import LORE_CALL, SESSION, SHARED, Filter, Memory
+from lore.model import ACCOUNT, LORE_CALL, SESSION, SHARED, Filter, Memory
 from lore.store import Reader
 from lore.store.values import Part, ids_of
 
@@ -25,12 +26,16 @@ def forget_where(where: Selection, context: Context, *, dry_run: bool) -> Forgot
     _refuse_everything(where)
     among = _of_projects(where, context) if where.projects else None
     if dry_run:
-        ids = list(_selected(where, among, context.reader))
+        found = _selected(where, among, context.reader)
+        ids = [id for id, memory in found.items() if memory.kind != ACCOUNT]
         return Forgotten(count=len(ids), ids=tuple(ids))
     with context.transaction() as writer:
         selected = _selected(where, among, writer)
         hidden = hide_all(selected, writer) if selected else []
-        return Forgotten(count=len(hidden), ids=tuple(hidden), batch=batch_of(hidden, writer))
+        batch = batch_of(hidden, writer)
+    renew_accounts(selected.values(), context)
+    shown = [id for id in hidden if id not in selected or selected[id].kind != ACCOUNT]
+    return Forgotten(count=len(shown), ids=tuple(shown), batch=batch)
 
 
 def _refuse_everything(where: Selection) -> None:

@@ -92,11 +92,11 @@ def released(memory: Memory, reader: Reader) -> bool:
     return any(one.verdict == "accepted" for one in judged)
 
 
-def line_of(memory: Memory, text: str) -> str:
+def line_of(memory: Memory, text: str, width: int = WIDTH) -> str:
     """A text of a memory on one line, with the short id, the date and the author of the memory."""
     date = datetime.fromtimestamp(memory.created_at, UTC).date()
     origin = f" {by}" if (by := origin_of(memory)) else ""
-    return f"- {preview(text, WIDTH)} [{memory.id[-ID_TAIL:]} {date}{origin}]"
+    return f"- {preview(text, width)} [{memory.id[-ID_TAIL:]} {date}{origin}]"
 
 
 @lru_cache(maxsize=CACHED)

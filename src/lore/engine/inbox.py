@@ -12,7 +12,7 @@ from lore.engine.handout import HELD, LEAST_TRUST, held_key, reasons_of
 from lore.engine.undo import take_back
 from lore.errors import LoreError, Unavailable
 from lore.inspection import Held, Judged, Proposal
-from lore.model import TURN, VERBATIM, Entry, Filter, Link, Memory
+from lore.model import OF_CONVERSATIONS, TURN, VERBATIM, Entry, Filter, Link, Memory
 from lore.quarantine import rules_version
 from lore.store import Reader, Writer
 from lore.store.records import Judgement, PhaseMark
@@ -195,7 +195,7 @@ def _entries_of(link: Link, reader: Reader) -> list[Entry]:
 def _held(context: Context) -> tuple[list[Held], bool]:
     """Memories that would be handed out but for their text, newest first, and whether all were examined."""
     mark, complete = _examine(context)
-    newest = context.reader.select(Filter(other_kinds=VERBATIM), Page(limit=NEWEST))
+    newest = context.reader.select(Filter(other_kinds=OF_CONVERSATIONS), Page(limit=NEWEST))
     candidates = {memory.id: memory for memory in newest} | context.reader.get(mark.seen)
     in_order = sorted(candidates.values(), key=lambda one: (-one.created_at, -one.alias))
     found = [

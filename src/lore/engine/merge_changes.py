@@ -22,7 +22,7 @@ from lore.engine.versions import (
     versions_of,
 )
 from lore.errors import Invalid, LoreError
-from lore.model import VERBATIM, Link, Memory, new_id
+from lore.model import OF_CONVERSATIONS, Link, Memory, new_id
 from lore.store import Writer
 from lore.store.records import FieldStamps
 from lore.text import listed
@@ -127,7 +127,7 @@ class _Merging:
         if change.id not in self._memories:
             return self._add(change)
         existing = self._memories[change.id]
-        if existing.namespace != self._writer.namespace or existing.kind in VERBATIM:
+        if existing.namespace != self._writer.namespace or existing.kind in OF_CONVERSATIONS:
             raise Invalid(f"memory {change.id} is not one of namespace {self._writer.namespace}")
         mine, seq = self._dated[change.id]
         newer = [name for name in later(mine, change.version) if name != PARENT]
@@ -236,7 +236,7 @@ class _Merging:
         ends = dict(change.ends or {})
         named = [ends["source"], ends["target"]]
         both = self._writer.get(named, forgotten=True)
-        if self._purged.intersection(named) or any(end.kind in VERBATIM for end in both.values()):
+        if self._purged.intersection(named) or any(end.kind in OF_CONVERSATIONS for end in both.values()):
             return False
         if missing := [end for end in named if end not in both and not self._writer.purged([end])]:
             raise Invalid(f"it waits for memory {missing[0]}, which is not here yet")

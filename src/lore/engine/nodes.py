@@ -18,7 +18,7 @@ from lore.engine.entity_view import (
     views_of,
 )
 from lore.errors import Invalid
-from lore.model import VERBATIM, Filter, Link, Memory
+from lore.model import OF_CONVERSATIONS, Filter, Link, Memory
 from lore.store import Reader
 from lore.store.values import COUNT, Page, parents_of
 from lore.text import LABEL_WIDTH, label_of, preview, words
@@ -32,7 +32,7 @@ NAMESAKES = 50
 OTHERS = Filter(other_kinds=frozenset({ENTITY, OBSERVATION}))
 REPLACED = replace(OTHERS, superseded=True)
 """Memories of other dialects, also those that something newer has replaced."""
-LISTED = Filter(other_kinds=frozenset({ENTITY, OBSERVATION, "reflection"}) | VERBATIM)
+LISTED = Filter(other_kinds=frozenset({ENTITY, OBSERVATION, "reflection"}) | OF_CONVERSATIONS)
 """The memories of other dialects in the whole graph: no transcripts, and no reflections."""
 Which = Literal["current", "implied", "replaced"]
 """Entities that a name may mean: current ones; also those that only relations mention; only replaced ones."""

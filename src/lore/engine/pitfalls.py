@@ -6,7 +6,7 @@ from lore.actions import Action, closeness, search_terms
 from lore.citations import cited_by
 from lore.engine.context import Context
 from lore.engine.handout import harmless
-from lore.model import AGENT_TRUST, VERBATIM, Filter, Memory
+from lore.model import AGENT_TRUST, OF_CONVERSATIONS, Filter, Memory
 
 MOST = 3
 CANDIDATES = 50
@@ -19,7 +19,7 @@ def pitfalls(action: Action, context: Context) -> list[Memory]:
     if tree is not None:
         paths = tuple(tree.path_of(path) or tree.relative(path) or path for path in action.paths)
         action = replace(action, paths=paths)
-    where = Filter(projects=frozenset({context.project}), other_kinds=VERBATIM)
+    where = Filter(projects=frozenset({context.project}), other_kinds=OF_CONVERSATIONS)
     terms = search_terms(action)
     found = context.reader.matching(terms, CANDIDATES, where).strengths if terms else {}
     ranked: list[tuple[int, float, str, Memory]] = []

@@ -4,6 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from lore.engine import origins
+from lore.engine.accounts import accounts_of, renew_accounts
 from lore.engine.context import Context
 from lore.engine.forget import gone_along
 from lore.errors import Invalid, NotFound
@@ -30,8 +31,22 @@ def purge(ids: Sequence[str], context: Context) -> Purged:
             label = label_of(memories[id].title, memories[id].content)
             raise Invalid(f"“{label}” ({id}) is not forgotten; forget it before it is erased for good")
     doomed = dict.fromkeys(id for memory in memories.values() for id in (memory.id, *_along(memory, reader)))
-    _forget_repetitions(reader.get(doomed, forgotten=True).values(), context)
-    return context.store.purge(doomed, context.cause, context.now, context.tenant)
+    turns = list(reader.get(doomed, forgotten=True).values())
+    _forget_repetitions(turns, context)
+    accounts = _hidden_accounts(turns, context)
+    purged = context.store.purge([*doomed, *accounts], context.cause, context.now, context.tenant)
+    renew_accounts(turns, context)
+    return purged
+
+
+def _hidden_accounts(doomed: Collection[Memory], context: Context) -> list[str]:
+    """Hide the accounts that quote these turns, as the journal does what they were; returns their ids."""
+    ids = accounts_of(doomed, context.reader)
+    if ids:
+        with context.transaction() as writer:
+            current = writer.get(ids).values()
+            writer.put(replace(one, forgotten_at=context.now, updated_at=context.now) for one in current)
+    return ids
 
 
 def _forget_repetitions(doomed: Collection[Memory], context: Context) -> None:

@@ -12,7 +12,7 @@ from lore.engine.embeddings import Embeddings
 from lore.engine.file_paths import FILE
 from lore.engine.link import check_tie, new_link, put_link
 from lore.errors import Duplicate, Invalid, NotFound
-from lore.model import UPDATES, VERBATIM, Draft, Filter, Link, Memory, Remembered, Tie, new_id
+from lore.model import OF_CONVERSATIONS, UPDATES, Draft, Filter, Link, Memory, Remembered, Tie, new_id
 from lore.ranking.compare import Relation, compare
 from lore.ranking.graph import bond
 from lore.store import Reader, Writer
@@ -218,7 +218,7 @@ def _updates(
     if not draft.updates:
         return ()
     tied_already = {tie.target for tie in draft.ties}
-    where = Filter(other_kinds=VERBATIM, projects=frozenset({project}))
+    where = Filter(other_kinds=OF_CONVERSATIONS, projects=frozenset({project}))
     nearest = reader.near(vector, embeddings.model, COMPARED, where)
     alike = {id: embeddings.likeness(cosine) for id, cosine in nearest.items() if id not in tied_already}
     memories = reader.get([id for id, likeness in alike.items() if likeness > UPDATES_ABOVE])

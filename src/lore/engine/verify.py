@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from lore.citations import Citation, State, cited_by
 from lore.engine.context import Context
 from lore.errors import Invalid
-from lore.model import VERBATIM, Filter, Hit, Memory
+from lore.model import OF_CONVERSATIONS, Filter, Hit, Memory
 from lore.ranking.policy import STALE
 from lore.store.values import COUNT, Page
 from lore.text import preview
@@ -46,7 +46,7 @@ def verify(paths: Sequence[str], context: Context, *, report: Callable[[str, int
     if tree is None:
         raise Invalid("this folder is in no repository; there are no files to compare memories with")
     folders = [_folder(path, tree) for path in paths]
-    where = Filter(projects=frozenset({tree.key}), other_kinds=VERBATIM)
+    where = Filter(projects=frozenset({tree.key}), other_kinds=OF_CONVERSATIONS)
     total = context.reader.traces(where, COUNT).total
     found: dict[str, Mapping[str, State]] = {}
     done, page, more = 0, Page(limit=PAGE), True

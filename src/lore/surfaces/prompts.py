@@ -10,7 +10,7 @@ from itertools import islice
 
 from lore.engine import Lore
 from lore.errors import Invalid
-from lore.model import VERBATIM, Filter
+from lore.model import OF_CONVERSATIONS, Filter
 from lore.surfaces.surface import Surface
 from lore.text import listed, preview, title_of
 
@@ -90,7 +90,7 @@ def _forget(lore: Lore, how: str, given: Mapping[str, str]) -> str:
 
 def _topics(lore: Lore, part: str) -> Iterable[str]:
     """Titles of the newest roots, and names of their projects."""
-    roots = lore.select(Filter(roots=True, other_kinds=VERBATIM), READ_TITLES)
+    roots = lore.select(Filter(roots=True, other_kinds=OF_CONVERSATIONS), READ_TITLES)
     yield from (memory.title or title_of(memory.content) for memory in roots)
     yield from (_name(memory.project) for memory in roots)
 

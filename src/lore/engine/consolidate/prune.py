@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from lore.engine.consolidate.plan import Plan, Step, View
 from lore.engine.consolidate.resummarize import refresh_overviews
 from lore.engine.consolidate.trees import batches, own_fragments
-from lore.model import UPDATES, VERBATIM, Filter, Link, Memory
+from lore.model import OF_CONVERSATIONS, UPDATES, Filter, Link, Memory
 from lore.ranking.decay import DAY_SECONDS, LASTING, days_since, fading_since, link_weight, retained
 from lore.store.values import COUNT, EVERY, ids_of
 from lore.text import label_of
@@ -21,7 +21,7 @@ ALL = 1_000_000
 
 def count_memories(view: View) -> Iterator[Plan]:
     """Phase relevance: count the memories. Relevance is computed on every read, so nothing is stored."""
-    where = Filter(namespaces=frozenset({view.namespace}), other_kinds=VERBATIM)
+    where = Filter(namespaces=frozenset({view.namespace}), other_kinds=OF_CONVERSATIONS)
     yield Plan(more_counts={"relevance_updated": view.reader.traces(where, COUNT).total})
 
 
