@@ -9,8 +9,9 @@ from lore import Filter, Lore, Query
 from lore.clock import Clock
 from lore.engine.accounts import GROWING_SECONDS, account_id, due_accounts
 from lore.engine.background import Accounting
+from lore.engine.ingest import Ingested, ingest
 from lore.model import ACCOUNT, Memory
-from tests.engine.test_ingest import SESSION, line, read
+from tests.engine.test_ingest import CLAUDE, SESSION, line, read
 
 ASKED = "Why are mails lost when the worker is restarted?"
 REPORTED = "Fixed the worker: it keeps its queue in `queue.db` now, so that no mail is lost."
@@ -54,7 +55,7 @@ def test_one_that_grows_all_the_time_is_written_again_by_the_background(
     read(lore, file)
     with file.open("ab") as grown:
         grown.write(line(3, "The importer was corrected, too.", "assistant"))
-    read(lore, file)
+    sum(ingest(file, CLAUDE, lore._context("ingest"), ignored=lambda folder: False, growing=True), Ingested())
     [account] = accounts(lore)
     assert "importer" not in account.content
     assert due_accounts(lore.store.reader(lore.namespace)) == [lore.read(account.id).parent]

@@ -1,16 +1,16 @@
 """Account: what a conversation was about, what came of it and what is open, in a few hundred characters."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from lore.text import preview
 
-ACCOUNT_CHARACTERS = 900
+ACCOUNT_CHARACTERS = 960
 """The most characters of an account's text."""
-PART_CHARACTERS = {"Asked": 220, "Reported": 420, "Decided": 200, "State": 180, "Open": 180}
+PART_CHARACTERS = {"Asked": 240, "Reported": 600, "Decided": 220, "State": 160, "Open": 180}
 """The most characters of each part, in the order in which an account shows them."""
-POINT_CHARACTERS = 220
-"""The most characters of one statement."""
+REPORTED = "Reported"
+"""The part that takes the room which the others leave."""
 EXTRACTED = "extract"
 
 
@@ -54,13 +54,20 @@ class Account:
     @property
     def text(self) -> str:
         """All of it: one line for each part that has something to say."""
-        lines = (f"{heading}: {_within(points, heading)}" for heading, points in self.parts.items() if points)
-        return "\n".join(lines)[:ACCOUNT_CHARACTERS]
+        others = {
+            heading: f"{heading}: {_within(points, PART_CHARACTERS[heading])}"
+            for heading, points in self.parts.items()
+            if points and heading != REPORTED
+        }
+        room = ACCOUNT_CHARACTERS - sum(len(line) + 1 for line in others.values()) - len(f"{REPORTED}: ")
+        if self.done:
+            done = _in_time(self.done, min(room, PART_CHARACTERS[REPORTED]))
+            others[REPORTED] = f"{REPORTED}: {done}"
+        return "\n".join(others[heading] for heading in PART_CHARACTERS if heading in others)
 
 
-def _within(points: Iterable[Point], heading: str) -> str:
+def _within(points: Iterable[Point], most: int) -> str:
     """The first statements of a part that fit; the first one is cut if it is too long."""
-    most = PART_CHARACTERS[heading]
     text = ""
     for point in points:
         longer = f"{text} · {point.text}" if text else preview(point.text, most)
@@ -68,3 +75,12 @@ def _within(points: Iterable[Point], heading: str) -> str:
             break
         text = longer
     return text
+
+
+def _in_time(points: Sequence[Point], most: int) -> str:
+    """The first statements that fit, in the order of their turns: what was said later holds."""
+    kept = [replace(points[0], text=preview(points[0].text, most))]
+    for point in points[1:]:
+        if sum(len(one.text) + 3 for one in (*kept, point)) <= most:
+            kept.append(point)
+    return " → ".join(one.text for one in sorted(kept, key=lambda one: one.turns))

@@ -20,6 +20,11 @@ READ_CHARACTERS = 12_000
 SENTENCES_READ = 40
 REPORT = 2.0
 """The worth from which on a sentence says what came of the work."""
+WANTED, MOST_WANTED = 0.3, 3
+"""The worth of each word that a sentence shares with what the user asked for, and how many count."""
+DISPUTE_CHARACTERS = 200
+LAST_SENTENCES = 4
+"""Sentences at the end of a message, of which one may say what is left."""
 REPEATED = 0.6
 """Two statements that share this much of their words say the same."""
 _HEADING = regex(r"^\s{0,3}(?:#{1,6}\s+(?P<marked>.{1,120}?)#*\s*|(?P<bold>\*\*[^*\n]{2,90}\*\*:?)\s*)$")
@@ -44,11 +49,18 @@ class Section:
 
 @dataclass(frozen=True)
 class Closing:
-    """The last message of the agent before the user's next prompt. prompt: the number of that turn before."""
+    """The last message of the agent before the user's next prompt.
+
+    prompt: what it answers. disputed: the user's next prompt says that it is wrong. last: no prompt follows.
+    wanted: the words of what the user asked for in the conversation; a sentence about them is worth more.
+    """
 
     turn: int
     text: str
+    prompt: Spoken
+    disputed: bool = False
     last: bool = False
+    wanted: frozenset[str] = frozenset()
 
     @cached_property
     def statements(self) -> list[tuple[float, str]]:
@@ -59,7 +71,9 @@ class Closing:
                 continue
             summing = 1.0 if pattern("summing").match(section.heading) else 0.0
             for sentence in sentences_of(section.text)[: SENTENCES_READ - len(found)]:
-                found.append((worth_of(sentence, len(found)) + summing, sentence.lstrip("* ")))
+                worth = worth_of(sentence, len(found)) + summing
+                about = min(MOST_WANTED, len(content_words(sentence) & self.wanted))
+                found.append((worth + WANTED * about, sentence.lstrip("* ")))
         return [(worth, sentence) for worth, sentence in found if worth > 0]
 
     @property
@@ -89,20 +103,26 @@ class Closing:
             for sentence in sentences_of(section.text)
         ]
         if below:
-            return [one for one in below if not pattern("hollow").match(one) and not _QUESTION.search(one)]
+            return [one for one in below if not _idle(one)]
         sentences = [one for section in sections for one in sentences_of(section.text)]
-        return [one for one in sentences[-4:] if pattern("left").search(one) and not _QUESTION.search(one)]
+        return [one for one in sentences[-LAST_SENTENCES:] if pattern("left").search(one) and not _idle(one)]
 
 
-def closings_of(spoken: Sequence[Spoken]) -> list[Closing]:
-    """The closing message of each prompt, in order; none for a prompt that only tools have answered."""
+def closings_of(spoken: Sequence[Spoken], wanted: str) -> list[Closing]:
+    """The closing message of each prompt, in order; none for a prompt that only tools have answered.
+
+    wanted: what the user asked for in the conversation.
+    """
     prompts = [place for place, turn in enumerate(spoken) if is_prompt(turn)]
     found: list[Closing] = []
     for begin, end in pairwise([*prompts, len(spoken)]):
         answers = [turn for turn in spoken[begin:end] if turn.role == "assistant" and turn.text.strip()]
         if answers:
-            closing = answers[-1]
-            found.append(Closing(closing.number, _plain(closing.text), end == len(spoken)))
+            last = end == len(spoken)
+            disputed = not last and bool(pattern("disputing").search(spoken[end].text[:DISPUTE_CHARACTERS]))
+            text = _plain(answers[-1].text)
+            words = content_words(wanted)
+            found.append(Closing(answers[-1].number, text, spoken[begin], disputed, last, words))
     return found
 
 
@@ -116,8 +136,10 @@ def sections_of(text: str) -> list[Section]:
     found: list[Section] = []
     heading = ""
     lines: list[str] = []
+    fenced = False
     for line in text.splitlines():
-        if match := _HEADING.match(line):
+        fenced ^= line.lstrip().startswith(("```", "~~~"))
+        if not fenced and (match := _HEADING.match(line)):
             found.append(Section(heading, "\n".join(lines)))
             heading = _NUMBER.sub("", (match["marked"] or match["bold"]).strip("* :#")).strip()
             lines = []
@@ -133,9 +155,14 @@ def worth_of(sentence: str, place: int) -> float:
         return -1.0
     worth = REPORT if pattern("reporting").search(sentence) else 0.5
     worth -= 2.5 if pattern("hollow").match(sentence) else 0.0
+    worth += 0.6 if pattern("concluding").search(sentence) else 0.0
     worth -= 1.5 if pattern("supposing").search(sentence) else 0.0
     worth += 0.6 if _NAMED.search(sentence) else 0.0
     return worth + max(0.0, 0.8 - 0.2 * place) + min(len(sentence), 160) / 320
+
+
+def _idle(sentence: str) -> bool:
+    return bool(pattern("hollow").match(sentence) or _QUESTION.search(sentence))
 
 
 def is_new(sentence: str, others: Iterable[str]) -> bool:

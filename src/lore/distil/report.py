@@ -25,9 +25,10 @@ PASTED_CHARACTERS = 1_500
 """A prompt of more characters is a pasted text, of which only the ends are the user's."""
 SHORT_PARAGRAPH = 500
 TITLE_CHARACTERS = 80
-REQUEST_CHARACTERS = 160
+REQUEST_CHARACTERS = 150
 ENOUGH_CHARACTERS = 60
 """A first prompt of fewer characters stands before a more telling one."""
+LATER_CHARACTERS, LEAST_TELLING = 90, 3.0
 EARLY_PROMPTS, LATER, ENOUGH_WORDS = 4, 0.8, 10
 """Prompts among which the most telling is looked for; each counts this share of the one before."""
 
@@ -58,16 +59,22 @@ _PASSED = regex(
 )
 _NUMBERED = regex(r"^\s*\d{1,2}\.\s+([A-Z][^:\n]{3,60}):\s*$", re.MULTILINE)
 """A heading of the summaries that Claude Code writes."""
-_BARE_COMMAND = regex(r"^/[\w:-]+\s*$")
+_BARE_COMMAND = regex(
+    r"^/(?:[\w:-]+\s*$|(?:compact|clear|model|resume|rewind|config|login|logout|help|cost|exit|quit|init|mcp|ide|"
+    r"agents|permissions|memory|status|usage|context|export|doctor|hooks|plugin|theme|vim)\b)"
+)
+"""A command without words of the user, or one that is for the client."""
 _TODO = regex(r"^\s*(?:[-*]\s*)?\[(?P<mark>[ ~xX-])\]\s*(?P<text>.+?)\s*$", re.MULTILINE)
 _HEADING = regex(r"^\s{0,3}#{1,6}\s+(.{3,120})$", re.MULTILINE)
 
 
 def report_of(spoken: Sequence[Spoken]) -> Account:
     """The account of a conversation: what its turns say of themselves, and what their tools show."""
-    closings = closings_of(spoken)
+    request = _request(spoken)
+    closings = closings_of(spoken, " ".join(one.text for one in request))
     recap = next((turn for turn in reversed(spoken) if turn.role == "summary" and turn.tool == RECAP), None)
-    request, done = _request(spoken), list(_done(closings))
+    done = list(_done(closings))
+    request += _later(request, closings, done)
     left = list(_left(spoken, closings))
     by = EXTRACTED
     if summary := next((turn for turn in reversed(spoken) if turn.role == "summary" and not turn.tool), None):
@@ -78,7 +85,7 @@ def report_of(spoken: Sequence[Spoken]) -> Account:
     if recap is not None:
         by, done = RECAP, [Point(text=preview(recap.text, RECAP_CHARACTERS), turns=(recap.number,)), *done]
     return Account(
-        title=preview(request[-1].text, TITLE_CHARACTERS) if request else "",
+        title=_title(request),
         request=tuple(request),
         done=tuple(done),
         decisions=tuple(_decisions(spoken))[-MOST_DECISIONS:],
@@ -113,6 +120,12 @@ def of_summary(turn: Spoken) -> Written:
 
 
 # --- what was asked
+def _title(request: Sequence[Point]) -> str:
+    """The most telling prompt of the beginning."""
+    early = [one.text for one in request if not one.text.startswith("later: ")]
+    return preview(early[-1], TITLE_CHARACTERS) if early else ""
+
+
 def _request(spoken: Sequence[Spoken]) -> list[Point]:
     """The most telling of the user's first real prompts, behind the first one if both are short."""
     early: list[Point] = []
@@ -126,6 +139,17 @@ def _request(spoken: Sequence[Spoken]) -> list[Point]:
         return []
     telling = max(enumerate(early), key=lambda one: _telling(one[1].text) * LATER ** one[0])[1]
     return [telling] if telling is early[0] or len(early[0].text) > ENOUGH_CHARACTERS else [early[0], telling]
+
+
+def _later(request: list[Point], closings: Sequence[Closing], done: Sequence[Point]) -> list[Point]:
+    """What the last report answers, if that is something else than what was asked at first."""
+    prompt = next((one.prompt for one in reversed(closings) if done and one.turn == done[0].turns[0]), None)
+    text = asked_in(prompt.text) if prompt else ""
+    if prompt is None or not is_new(text, (one.text for one in request)) or _telling(text) < LEAST_TELLING:
+        return []
+    if any(prompt.number in one.turns for one in request):
+        return []
+    return [_point(f"later: {preview(text, LATER_CHARACTERS)}", prompt)]
 
 
 def _telling(text: str) -> float:
@@ -160,7 +184,11 @@ def _around_pasted(text: str) -> str:
 # --- what came of it
 def _done(closings: Sequence[Closing]) -> Iterator[Point]:
     """The last report, and the best earlier ones, newest first. Without any, the agent's last words."""
-    reports = [one for one in closings if one.statements and max(one.statements)[0] >= REPORT]
+    reports = [
+        one
+        for one in closings
+        if one.statements and max(one.statements)[0] >= REPORT and (one.last or not one.disputed)
+    ]
     if not reports:
         yield from (Point(text=text, turns=(one.turn,)) for one in closings[-1:] if (text := one.summary()))
         return

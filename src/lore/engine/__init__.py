@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from lore.engine.accounts import due_accounts, keep_accounts
 from lore.engine.brief import brief
 from lore.engine.consolidate.backlog import retry, staged
 from lore.engine.edit_file import Edit, Edited, edit_file, move_files
@@ -224,7 +225,8 @@ class Lore(GraphVerbs, FileVerbs, InspectionVerbs, SyncVerbs, TransferVerbs):
     def ingest(self, path: Path, source: Source, ignored: Callable[[str], bool] = lambda folder: False,
                again: bool = False) -> Iterator[Ingested]:  # fmt: skip
         """Read on in a client's transcript, or all of it again; yields the result of each part kept."""
-        parts = ingest(path, source, self._context("ingest"), ignored=ignored, again=again)
+        growing = self.background.running
+        parts = ingest(path, source, self._context("ingest"), ignored=ignored, again=again, growing=growing)
         return (self._saved(part, embed_now=False) for part in parts)
 
     def import_file(self, path: Path, format: Format | None = None, session: str = "",
@@ -234,6 +236,10 @@ class Lore(GraphVerbs, FileVerbs, InspectionVerbs, SyncVerbs, TransferVerbs):
         preview = how is not None and how.preview
         parts = import_file(path, context, format=format, session=session, preview=preview)
         return (self._saved(part, embed_now=False) for part in parts)
+
+    def keep_accounts(self) -> list[str]:
+        """Write the accounts of conversations that are missing or out of date; returns their ids."""
+        return keep_accounts(due_accounts(self._reader), self._context("account"))
 
     def staged(self) -> list[Staged]:
         """Conversations with turns that are not digested yet, oldest first."""

@@ -111,7 +111,7 @@ def account_memory(
     )
     return replace(
         blank,
-        title=_title(session, account, turns),
+        title=_title(session, account, turns, before),
         content=account.text or session.title,
         project=session.project,
         metadata={**parts, **more, "by": account.by, "turns": len(turns)},
@@ -157,7 +157,8 @@ def _keep(session: Memory, old: Memory | None, context: Context) -> list[str]:
     with context.transaction() as writer:
         if session.id not in writer.get([session.id]):
             return []
-        writer.put([new])
+        named = [] if new.title == session.title else [_named(session, new.title, context.now)]
+        writer.put([new, *named])
         if old is None:
             tie = Tie(source=session.id, target=new.id, kind="hierarchical")
             writer.put_links([new_link(tie, context.cause.verb, context.now)])
@@ -188,11 +189,16 @@ def _commits(session: Memory, turns: Sequence[Memory]) -> str:
     return f"{count}{shown}" if subjects else ""
 
 
-def _title(session: Memory, account: Account, turns: Sequence[Memory]) -> str:
-    """The client's title of a session; what was asked, where it is only the beginning of the first turn."""
-    prompts = [turn for turn in turns if turn.type == "user"]
-    derived = any(session.title == preview(turn.content, TITLE_CHARACTERS) for turn in prompts[:1])
+def _title(session: Memory, account: Account, turns: Sequence[Memory], before: Memory | None) -> str:
+    """The client's title of a session; what was asked, where the title is only the beginning of a turn."""
+    first = next((turn for turn in turns if turn.type == "user"), turns[0] if turns else session)
+    derived = session.title in (preview(first.content, TITLE_CHARACTERS), before.title if before else "")
     return account.title if account.title and (derived or session.title.startswith("/")) else session.title
+
+
+def _named(session: Memory, title: str, now: float) -> Memory:
+    """The session under the title of its account."""
+    return replace(session, title=title, content=title, updated_at=now)
 
 
 def _plain(points: Sequence[Point], turns: Sequence[Memory]) -> list[dict[str, Any]]:

@@ -119,7 +119,8 @@ def _last_time(context: Context) -> list[Memory]:
     own = own_sessions(context)
     where = Filter(kinds=frozenset({ACCOUNT, REFLECTION}), projects=frozenset({context.project}))
     found = context.reader.select(where, Page(limit=ACCOUNTS + len(own) + MOST_GLOBAL))
-    return [one for one in found if one.project == context.project and one.session not in own][:ACCOUNTS]
+    ended = (one for one in found if one.kind == ACCOUNT or one.type == "session")
+    return [one for one in ended if one.project == context.project and one.session not in own][:ACCOUNTS]
 
 
 def _in_turn(queues: Mapping[str, Sequence[Memory]]) -> Iterator[tuple[str, Memory]]:
@@ -140,7 +141,7 @@ def _entity_names(memories: Iterable[Memory], reader: Reader) -> dict[str, str]:
 def _text(memory: Memory, names: Mapping[str, str]) -> str:
     """The text of a memory, behind its title or entity where the text does not begin with that."""
     if memory.kind == ACCOUNT:
-        return memory.content
+        return memory.content.replace("\n", " — ")
     content = memory.summary or memory.content
     title = names.get(memory.id, memory.title)
     return content if folded(content).startswith(folded(title).rstrip(" .…")) else f"{title}: {content}"

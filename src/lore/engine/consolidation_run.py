@@ -75,6 +75,8 @@ class ConsolidationRun:
         return report
 
     def _consolidate(self, phases: Sequence[str], *, dry: bool) -> "Report":
+        if not dry:
+            self._lore.keep_accounts()
         work = self._embed()
         run = lazy.consolidate.Run(
             phases=phases, dry=dry, stop=self._ended, embedding=work, progress=self._report

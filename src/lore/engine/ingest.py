@@ -87,12 +87,13 @@ class Ingested:
 
 
 def ingest(
-    path: Path, source: Source, context: Context, *, ignored: Callable[[str], bool], again: bool = False
-) -> Iterator[Ingested]:
+    path: Path, source: Source, context: Context, *, ignored: Callable[[str], bool], again: bool = False,
+    growing: bool = False,
+) -> Iterator[Ingested]:  # fmt: skip
     """Read a transcript from its bookmark; yields the counts of each batch as soon as it is committed.
 
     ignored: whether conversations in a folder are left out. again: read it from its beginning; existing turns
-    stay, and change where the transcript differs.
+    stay, and change where the transcript differs. growing: see `keep_accounts`.
     """
     bookmarks = [] if again else context.reader.records(Bookmark)
     try:
@@ -107,7 +108,7 @@ def ingest(
                 lost = transcript.passed_over - passed_over
                 yield replace(counts, bytes=bookmark.offset - offset, passed_over=lost)
                 offset, passed_over = bookmark.offset, passed_over + lost
-            keep_accounts(keeping.touched, context, growing=True)
+            keep_accounts(keeping.touched, context, growing=growing)
     except OSError as error:
         raise Unavailable(f"{path} cannot be read: {error.strerror}") from error
 

@@ -27,9 +27,10 @@ from lore.doors.cli.render import (
     wrapped,
 )
 from lore.doors.cli.times import day, minute, minute_after, with_age
+from lore.engine.accounts import account_id, points_of
 from lore.errors import Invalid
 from lore.health import Staged
-from lore.model import FULL_LENGTH, LORE_CALL, SESSION, TURN, Filter, Memory
+from lore.model import ACCOUNT, FULL_LENGTH, LORE_CALL, SESSION, TURN, Filter, Memory
 from lore.transcripts.project import name_of
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 TURNS = frozenset({TURN, LORE_CALL})
 TOOL = "tool"
+REFLECTION = "reflection"
 COLOURS = {"user": "green", "assistant": "cyan", "summary": "magenta"}
 SHOWN = 20
 """Sessions that a list shows."""
@@ -52,11 +54,16 @@ BATCH = 20
 
 # --- sessions
 class Conversation(NamedTuple):
-    """A session, the number of its turns, and the time of the last one (None: not looked up)."""
+    """A session, the number of its turns, the time of the last one (None: not looked up), and its account."""
 
     memory: Memory
     turns_count: int
     last_turn_at: float | None = None
+    account: Memory | None = None
+
+    @property
+    def title(self) -> str:
+        return self.account.title if self.account else self.memory.title
 
 
 @command()
@@ -68,20 +75,21 @@ class Conversation(NamedTuple):
 def sessions(flags: Flags, /, *, limit: int, source: str | None, as_json: bool, **where: Any) -> None:
     """List recorded conversations, latest first.
 
-    They are ordered by their last turn. Inside a repository, this lists the conversations of that project
-    and those of no project.
+    They are ordered by their last turn, and say how each ended. Inside a repository, this lists the
+    conversations of that project and those of no project.
     """
     all_projects = Filter(kinds=frozenset({SESSION}), sources=frozenset(() if source is None else (source,)))
     with open_lore(flags) as lore:
         within = scope(lore, **where)
         covered = replace(all_projects, projects=within.keys)
-        found = _latest(lore, covered, limit)
-        count = lore.count(covered)
+        stored = _stored_only(lore, covered)
+        found = sorted([*_latest(lore, covered, limit), *stored], key=_latest_first)[:limit]
+        count = lore.count(covered) + len(stored)
         if as_json:
             listed = [_document(one) for one in found]
             show_document({"projects": within.document, "count": count, "sessions": listed})
             return
-        _show_conversations(lore, found)
+        _show_conversations(lore, found, [_gist(one) for one in found])
         if within.assumed:
             note(within.description("lists", lore.count(all_projects) - count))
     if not found:
@@ -97,12 +105,48 @@ def _latest(lore: "Lore", where: Filter, limit: int) -> list[Conversation]:
     counts = lore.count_below([memory.id for memory in found], turns)
     last = {memory.id: lore.select(replace(turns, under=memory.id), 1) for memory in found}
     times = {id: turn.created_at for id, latest in last.items() for turn in latest}
-    return [Conversation(one, counts[one.id], times.get(one.id, one.created_at)) for one in found]
+    accounts = {one.id: one for one in lore.select(_accounts_of(found), sys.maxsize)}
+    return [
+        Conversation(one, counts[one.id], times.get(one.id, one.created_at), accounts.get(account_id(one.id)))
+        for one in found
+    ]
+
+
+def _accounts_of(sessions: Sequence[Memory]) -> Filter:
+    return Filter(kinds=frozenset({ACCOUNT}), ids=tuple(account_id(one.id) for one in sessions))
+
+
+def _stored_only(lore: "Lore", where: Filter) -> list[Conversation]:
+    """The conversations of which an agent has stored an account, and no turn was read."""
+    stored = replace(where, kinds=frozenset({REFLECTION}), types=frozenset({SESSION}))
+    found = lore.select(stored, sys.maxsize)
+    names = frozenset(one.session for one in found)
+    named = Filter(kinds=frozenset({SESSION}), sessions=names)
+    read = {one.session for one in lore.select(named, sys.maxsize)} if names else set()
+    return [Conversation(one, 0, one.created_at, one) for one in found if one.session not in read]
+
+
+def _latest_first(one: Conversation) -> tuple[float, str]:
+    return -(one.last_turn_at or 0.0), one.memory.id
+
+
+def _gist(one: Conversation) -> str:
+    """How a conversation ended, and what is open, on one line; empty if nothing says so."""
+    if one.account is None:
+        return ""
+    parts = (points_of(one.account, name)[:1] for name in ("done", "left"))
+    done, left = ([str(point["text"]) for point in points] for points in parts)
+    if one.account.kind == REFLECTION:
+        done = [one.account.content]
+    text = " — ".join([*done, *(f"open: {text}" for text in left)])
+    return click.style(INDENT + line(text, width() - len(INDENT)), dim=True) if text else ""
 
 
 def _document(one: Conversation) -> dict[str, Any]:
     turns = {"turns_count": one.turns_count, "last_turn_at": one.last_turn_at}
-    return {**plain(one.memory), "project_name": name_of(one.memory.project), **turns}
+    account = plain(one.account) if one.account else None
+    project = {"project_name": name_of(one.memory.project)}
+    return {**plain(one.memory), "title": one.title, **project, **turns, "account": account}
 
 
 def _nothing_found(source: str | None, within: Scope) -> str:
@@ -120,12 +164,13 @@ def _show_conversations(lore: "Lore", found: Sequence[Conversation], below: Sequ
     narrow = width() < NARROW_TABLE
     short = shortened(lore, [one.memory.id for one in found])
     rows = []
-    for memory, turns, last_turn_at in found:
+    for one in found:
+        memory, turns, last_turn_at = one.memory, one.turns_count, one.last_turn_at
         when = (day if narrow else minute)(last_turn_at or memory.created_at)
         project = name_of(memory.project)
         start = [short[memory.id], when, cell(memory.source, CLIENT_WIDTH)]
         middle = [] if narrow else [cell(project, PROJECT_WIDTH)]
-        title = f"{project}: {memory.title}" if narrow and project else memory.title
+        title = f"{project}: {one.title}" if narrow and project else one.title
         rows.append([*start, *middle, f"{turns:,}", title])
     head = ["ID", "When", "Client", *([] if narrow else ["Project"]), "Turns", "Title"]
     show_table(head, rows, numbers=["Turns"], below=below)
@@ -142,15 +187,17 @@ def session(flags: Flags, id: str, full: bool, as_json: bool) -> None:
     """
     with open_lore(flags) as lore:
         conversation = _find_session(lore, id)
+        account = next(iter(lore.select(_accounts_of([conversation]), 1)), None)
         turns = lore.select(Filter(kinds=TURNS, under=conversation.id), sys.maxsize)[::-1]
         full_texts = _full_texts(lore, turns) if full else {}
         now = lore.clock()
     if as_json:
         listed = [plain(turn) | ({"full_text": full_texts.get(turn.id)} if full else {}) for turn in turns]
         project = {"project_name": name_of(conversation.project)}
-        show_document(plain(conversation) | project | {"turns": listed})
+        about = {"account": plain(account) if account else None}
+        show_document(plain(conversation) | project | about | {"turns": listed})
         return
-    click.secho("\n".join(wrapped(conversation.title)), bold=True)
+    click.secho("\n".join(wrapped((account or conversation).title)), bold=True)
     show_rows(
         {
             "id": conversation.id,
@@ -162,6 +209,8 @@ def session(flags: Flags, id: str, full: bool, as_json: bool) -> None:
             "turns": f"{len(turns):,}",
         }
     )
+    if account:
+        click.echo("\n" + "\n".join(part for text in account.content.split("\n") for part in wrapped(text)))
     if _show_turns(turns, full, full_texts):
         note("Long turns are cut; --full shows every turn whole.")
 
@@ -177,7 +226,7 @@ def _find_session(lore: "Lore", part: str) -> Memory:
     """The session whose id begins or ends with `part`."""
     reading = lore.read(resolve(lore, part), use=False)
     memory = reading.memory
-    if memory.kind == SESSION:
+    if memory.kind == SESSION or (memory.kind, memory.type) == (REFLECTION, SESSION):
         return memory
     hint = "`lore sessions` lists sessions, and `lore read` shows any memory"
     if reading.parent and memory.kind in TURNS:
