@@ -154,7 +154,7 @@ def test_a_conversation_is_read_from_its_first_turn_to_its_last(run: Command) ->
         ["turns", "5"],
     ]
     account, *heads = [turn.splitlines()[0] for turn in body.split("\n\n")]
-    assert account == "Asked: CODEX-PROMPT say hi"
+    assert account.startswith("Asked: CODEX-PROMPT say hi")
     assert [head.split()[0] for head in heads] == ["user", "exec_command", "assistant", "user", "assistant"]
     assert re.fullmatch(r"user  \d{4}-\d\d-\d\d \d\d:\d\d", heads[0])
     assert re.fullmatch(r"exec_command  \d\d:\d\d", heads[1])
