@@ -7,7 +7,7 @@ from datetime import date, timedelta
 from lore.engine.context import Context
 from lore.errors import Invalid
 from lore.inspection import Day, Event, Growth
-from lore.model import OF_CONVERSATIONS, TURN, Filter
+from lore.model import TURN, VERBATIM, Filter
 from lore.ranking.decay import DAY_SECONDS, relevance
 from lore.store import Reader
 from lore.store.values import COUNT, Page
@@ -17,7 +17,7 @@ WIDEST_OFFSET_MINUTES = 24 * 60
 TENTHS = 10
 SAMPLE = 10_000
 """Memories whose relevance is computed; in a larger store they stand for all."""
-KNOWLEDGE = Filter(other_kinds=OF_CONVERSATIONS)
+KNOWLEDGE = Filter(other_kinds=VERBATIM)
 """Current memories without what was only said."""
 EPOCH = date(1970, 1, 1)
 
@@ -74,7 +74,7 @@ def _events(since: float, offset: float, reader: Reader) -> tuple[dict[int, Coun
     events: dict[int, Counter[Event]] = {}
     turns: Counter[int] = Counter()
     for one in reader.days(since, offset):
-        if one.kind not in OF_CONVERSATIONS:
+        if one.kind not in VERBATIM:
             events.setdefault(one.day, Counter())[one.event] += one.count
         elif one.kind == TURN and one.event == "learnt":
             turns[one.day] += one.count

@@ -8,7 +8,7 @@ from lore.engine.growth import total_at
 from lore.engine.past import as_of, created_until
 from lore.errors import Invalid
 from lore.inspection import Known
-from lore.model import OF_CONVERSATIONS, Filter, Memory
+from lore.model import VERBATIM, Filter, Memory
 from lore.store import Reader
 from lore.store.values import Page
 from lore.text import preview, terms
@@ -51,7 +51,7 @@ def _matching(at: float, text: str, page: Page, reader: Reader) -> Known:
 
 
 def _created_until(at: float) -> Filter:
-    return created_until(at, Filter(other_kinds=OF_CONVERSATIONS))
+    return created_until(at, Filter(other_kinds=VERBATIM))
 
 
 def _encoded(place: int) -> str:

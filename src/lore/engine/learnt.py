@@ -7,7 +7,7 @@ from lore.engine.browse import check_limit
 from lore.engine.origins import TURNS
 from lore.errors import Invalid, NotFound
 from lore.inspection import Learnt, LearntTurn
-from lore.model import DERIVED, OF_CONVERSATIONS, SESSION, Filter, Memory
+from lore.model import DERIVED, SESSION, VERBATIM, Filter, Memory
 from lore.store import Reader
 from lore.store.values import Page
 from lore.text import preview
@@ -80,7 +80,7 @@ def _of_no_turn(session: Memory, turns: set[str], reader: Reader) -> list[Memory
     """The current memories of a session that come from none of its turns, newest first."""
     if not session.session:
         return []
-    where = Filter(sessions=frozenset({session.session}), other_kinds=OF_CONVERSATIONS)
+    where = Filter(sessions=frozenset({session.session}), other_kinds=VERBATIM)
     found = reader.select(where, Page(limit=MOST_MEMORIES))
     links = reader.links([memory.id for memory in found], kinds=("relation",)) if found else []
     from_turns = {link.source for link in links if link.type == DERIVED and link.target in turns}

@@ -8,6 +8,7 @@ export const KINDS = {
   observation: ["Observation", "Observations", "eye"],
   reflection: ["Summary", "Summaries", "spark"],
   file: ["File", "Files", "file"],
+  account: ["Account of a conversation", "Accounts of conversations", "chat"],
   session: ["Conversation", "Conversations", "chat"],
   turn: ["Message", "Messages", "message"],
   "lore-call": ["Call to Lore", "Calls to Lore", "message"],

@@ -3,18 +3,21 @@ import { html } from "htm/preact";
 import { composing } from "../compose.js";
 import { count, dayStart, number } from "../format.js";
 import { useVerb } from "../load.js";
+import { gistOf } from "../parts/account.js";
 import { Button } from "../parts/button.js";
 import { Icon } from "../parts/icon.js";
 import { MemoryList } from "../parts/memory.js";
 import { Page, Section } from "../parts/page.js";
 import { Empty, Failed, Loaded, Loading } from "../parts/states.js";
+import { Time } from "../parts/time.js";
 import { href } from "../router.js";
 import { Activity } from "./home/activity.js";
 import { Curves } from "./home/curves.js";
 import { Health } from "./home/health.js";
 
-const SAID = ["turn", "session", "lore-call"];
+const SAID = ["turn", "session", "lore-call", "account"];
 const SHOWN = 6;
+const ENDED = 4;
 
 export default function Home() {
   const status = useVerb("status");
@@ -26,7 +29,7 @@ export default function Home() {
   return html`<${Page} title="Home" heading=${greeting()} about=${sentenceOf(counts)} actions=${add}>
     <${Health} status=${status.value} />
     <div class="home-grid">
-      <div class="stack"><${Learnt} /><${Activity} /></div>
+      <div class="stack"><${Ended} /><${Learnt} /><${Activity} /></div>
       <${Curves} />
     </div>
   <//>`;
@@ -41,9 +44,25 @@ function greeting() {
 
 function sentenceOf({ memories, projects, kinds }) {
   const known = memories - SAID.reduce((sum, kind) => sum + (kinds[kind] ?? 0), 0);
-  const from = kinds.session ? `, learnt from ${count(kinds.session, "conversation")}` : "";
   const where = Object.keys(projects).length ? ` in ${count(Object.keys(projects).length, "project")}` : "";
-  return `Lore remembers ${count(known, "thing")}${where}${from}.`;
+  const heard = kinds.session ? count(kinds.session, "conversation") : "";
+  const learnt = known || !heard ? count(known, "thing") : "";
+  return `Lore remembers ${[heard, learnt].filter(Boolean).join(" and ")}${where}.`;
+}
+
+function Ended() {
+  const { value } = useVerb("browse", { where: { kinds: ["account"] }, limit: ENDED });
+  if (!value?.memories.length) return null;
+  const all = html`<a class="link small" href=${href("sessions")}>All sessions</a>`;
+  return html`<${Section} title="How the last conversations ended" actions=${all} flush>
+    <ul class="list">
+      ${value.memories.map((one) => html`<li key=${one.id}><a class="memory-row" href=${href("memory", one.id)}>
+        <${Icon} name="chat" size="16" />
+        <span class="grow"><strong>${one.title}</strong><p>${gistOf(one)}</p></span>
+        <span class="side-note"><${Time} at=${one.created_at} /></span>
+      </a></li>`)}
+    </ul>
+  <//>`;
 }
 
 function Learnt() {

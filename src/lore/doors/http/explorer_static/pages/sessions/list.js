@@ -4,6 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { may } from "../../api.js";
 import { count, labelOf } from "../../format.js";
 import { useVerb } from "../../load.js";
+import { gistOf } from "../../parts/account.js";
 import { Button } from "../../parts/button.js";
 import { Icon } from "../../parts/icon.js";
 import { Page, Section } from "../../parts/page.js";
@@ -57,16 +58,20 @@ function Filters({ params }) {
 
 function Rows({ rows, turns, params, more }) {
   const words = params.q ? wordsOf(params.q) : undefined;
+  const where = { kinds: ["account"], sessions: rows.map(({ session }) => session.session) };
+  const { value } = useVerb("browse", { where, limit: 1_000 });
+  const accounts = Object.fromEntries((value?.memories ?? []).map((one) => [`${one.source} ${one.session}`, one]));
   return html`<ul class="list">
-      ${rows.map(({ session, passage }) => html`<li key=${session.id}><${Row} session=${session} passage=${passage} turns=${turns[session.id]} words=${words} /></li>`)}
+      ${rows.map(({ session, passage }) => html`<li key=${session.id}><${Row} session=${session} passage=${passage} turns=${turns[session.id]} words=${words}
+        account=${accounts[`${session.source} ${session.session}`]} /></li>`)}
     </ul>
     ${more && html`<div class="padded-more"><${Button} onClick=${() => setParams({ more: Number(params.more || 0) + 1 })}>Show more<//></div>`}`;
 }
 
-function Row({ session, passage, turns, words }) {
+function Row({ session, passage, turns, words, account }) {
   const to = href("sessions", session.id, passage ? { turn: passage.id } : {});
   const label = labelOf(session);
-  const said = passage ? passageOf(passage.content, words, 220) : "";
+  const said = passage ? passageOf(passage.content, words, 220) : gistOf(account);
   return html`<a class="memory-row" href=${to}>
     <${Icon} name="chat" size="16" />
     <span class="grow stack tight session-row">

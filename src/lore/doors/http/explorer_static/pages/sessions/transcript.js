@@ -6,6 +6,7 @@ import { count, labelOf, momentOf, number } from "../../format.js";
 import { useLoad } from "../../load.js";
 import { Button, ButtonLink } from "../../parts/button.js";
 import { Icon } from "../../parts/icon.js";
+import { Account } from "../../parts/account.js";
 import { MemoryList } from "../../parts/memory.js";
 import { Page, Section } from "../../parts/page.js";
 import { Failed, Loading } from "../../parts/states.js";
@@ -28,11 +29,14 @@ export function Transcript({ id, params }) {
   const back = html`<${ButtonLink} icon="left" look="quiet" href=${href("sessions")}>All sessions<//>`;
   if (load.error && !value) return html`<${Page} title="Sessions" actions=${back}><${Failed} error=${load.error} retry=${load.reload} /><//>`;
   if (!value) return html`<${Page} title="Sessions" actions=${back}><${Loading} lines="10" /><//>`;
-  const { session, memories, turns, more, total } = value;
+  const { session, turns, more, total } = value;
+  const account = value.memories.find((one) => one.kind === "account");
+  const memories = value.memories.filter((one) => one !== account);
   const forget = async () => (await forgetSession(session)) && go(href("sessions"));
   const actions = html`${back}${may("write") && html`<${Button} icon="trash" look="danger" onClick=${forget}>Forget…<//>`}`;
   return html`<${Page} title="Sessions" heading=${labelOf(session, 120)} actions=${actions}>
     <${Facts} session=${session} total=${total} />
+    ${account && html`<${Section} title="What came of it"><${Account} account=${account} /><//>`}
     ${memories.length > 0 && html`<${Section} title="Learnt from the session as a whole" flush><${MemoryList} memories=${memories} /><//>`}
     <${Turns} turns=${turns} chosen=${isShown ? chosen : ""} />
     ${!total && html`<p class="soft">No message of it is kept.</p>`}
