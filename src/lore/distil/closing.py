@@ -6,6 +6,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from lore.distil.base import Spoken
+from lore.distil.cues import IMPERATIVE
 from lore.distil.phrases import content_words, pattern
 from lore.distil.sentences import sentences_of
 from lore.distil.titles import ended
@@ -36,6 +37,8 @@ _HALF_BOLD = regex(r"(?<=[-*+] )\*\*(?=[^*\n]*`)|(?<=\d\. )\*\*(?=[^*\n]*`)|(?<=
 """Marks of bold text around code, which no rule for prose removes."""
 _NUMBER = regex(r"^\W*\d{1,2}[.)]\s*")
 _NAMED = regex(r"`[^`\n]+`|\b\w+[./_]\w[\w./-]*")
+_DETACHED = regex(r"^(?!During|Regarding|According|Following|Nothing|Everything|Something)[A-Z][a-z]+ing\b")
+"""The beginning of an item whose list says what it means."""
 _QUESTION = regex(r"[?？][\"'”’)]*\s*$")
 
 
@@ -75,6 +78,11 @@ class Closing:
                 about = min(MOST_WANTED, len(content_words(sentence) & self.wanted))
                 found.append((worth + WANTED * about, sentence.lstrip("* ")))
         return [(worth, sentence) for worth, sentence in found if worth > 0]
+
+    @property
+    def is_report(self) -> bool:
+        """Whether one of its sentences says what came of the work."""
+        return bool(self.statements) and max(self.statements)[0] >= REPORT
 
     @property
     def worth(self) -> float:
@@ -156,6 +164,7 @@ def worth_of(sentence: str, place: int) -> float:
     worth = REPORT if pattern("reporting").search(sentence) else 0.5
     worth -= 2.5 if pattern("hollow").match(sentence) else 0.0
     worth += 0.6 if pattern("concluding").search(sentence) else 0.0
+    worth -= 1.5 if _DETACHED.match(sentence) or IMPERATIVE.match(sentence) else 0.0
     worth -= 1.5 if pattern("supposing").search(sentence) else 0.0
     worth += 0.6 if _NAMED.search(sentence) else 0.0
     return worth + max(0.0, 0.8 - 0.2 * place) + min(len(sentence), 160) / 320

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from lore.distil.account import EXTRACTED, Account, Point
 from lore.distil.base import Spoken
-from lore.distil.closing import REPORT, Closing, closings_of, is_new, is_prompt, sections_of
-from lore.distil.cues import statements_of
+from lore.distil.closing import Closing, closings_of, is_new, is_prompt, sections_of
+from lore.distil.cues import IMPERATIVE, asks, orders, statements_of
 from lore.distil.own import own_sentences
 from lore.distil.phrases import content_words, pattern
 from lore.distil.sentences import sentences_of
@@ -21,11 +21,15 @@ SUMMARY = "summary"
 PLAN = "ExitPlanMode"
 RECAP_CHARACTERS = 320
 MOST_REPORTS, MOST_DECISIONS, MOST_LEFT, MOST_FILES = 3, 3, 3, 8
+SUMMARY_CHARACTERS, CHOICE_CHARACTERS = 270, 140
+EARLY = 0.6
+"""The share of its worth that the first report of a conversation has."""
+SENTENCES_READ = 12
 PASTED_CHARACTERS = 1_500
 """A prompt of more characters is a pasted text, of which only the ends are the user's."""
 SHORT_PARAGRAPH = 500
 TITLE_CHARACTERS = 80
-REQUEST_CHARACTERS = 150
+REQUEST_CHARACTERS = 230
 ENOUGH_CHARACTERS = 60
 """A first prompt of fewer characters stands before a more telling one."""
 LATER_CHARACTERS, LEAST_TELLING = 90, 3.0
@@ -57,6 +61,8 @@ _PASSED = regex(
     r"|no issues found)",
     re.IGNORECASE,
 )
+_MENTION = regex(r"[@#/][\w./-]+")
+"""A file that is mentioned, a number, a path: no word of a request."""
 _NUMBERED = regex(r"^\s*\d{1,2}\.\s+([A-Z][^:\n]{3,60}):\s*$", re.MULTILINE)
 """A heading of the summaries that Claude Code writes."""
 _BARE_COMMAND = regex(
@@ -155,7 +161,7 @@ def _later(request: list[Point], closings: Sequence[Closing], done: Sequence[Poi
 def _telling(text: str) -> float:
     """How much a prompt says about what is wanted: a question tells less than an order."""
     share = 0.6 if text.rstrip().endswith("?") else 1.0
-    return share * min(ENOUGH_WORDS, len(content_words(text)))
+    return share * min(ENOUGH_WORDS, len(content_words(_MENTION.sub(" ", text))))
 
 
 def asked_in(prompt: str) -> str:
@@ -165,9 +171,23 @@ def asked_in(prompt: str) -> str:
         return ""
     if len(text) > PASTED_CHARACTERS:
         text = _around_pasted(text)
-    sentences = own_sentences(text) or sentences_of(text)
-    whole = " ".join(sentences) or " ".join(text.split())
-    return whole if any(map(str.isalpha, whole)) else ""
+    sentences = own_sentences(text) or sentences_of(text) or [" ".join(text.split())]
+    whole = " ".join(sentences)
+    if len(whole) > REQUEST_CHARACTERS:
+        whole = _core(sentences)
+    return whole if any(map(str.isalpha, _MENTION.sub("", whole))) else ""
+
+
+def _core(sentences: Sequence[str]) -> str:
+    """Of a long prompt the sentence that asks for most, behind its first one where both fit."""
+
+    def asked(sentence: str) -> float:
+        return _telling(sentence) * (2.0 if orders(sentence) or IMPERATIVE.match(sentence) else 1.0)
+
+    early = list(enumerate(sentences[:SENTENCES_READ]))
+    place, best = max(early, key=lambda one: asked(one[1]) * 0.95 ** one[0])
+    both = f"{sentences[0]} {best}"
+    return best if place == 0 or len(both) > REQUEST_CHARACTERS else both
 
 
 def _around_pasted(text: str) -> str:
@@ -183,20 +203,16 @@ def _around_pasted(text: str) -> str:
 
 # --- what came of it
 def _done(closings: Sequence[Closing]) -> Iterator[Point]:
-    """The last report, and the best earlier ones, newest first. Without any, the agent's last words."""
-    reports = [
-        one
-        for one in closings
-        if one.statements and max(one.statements)[0] >= REPORT and (one.last or not one.disputed)
-    ]
-    if not reports:
-        yield from (Point(text=text, turns=(one.turn,)) for one in closings[-1:] if (text := one.summary()))
-        return
-    last, earlier = reports[-1], sorted(reports[:-1], key=lambda one: (-one.worth, -one.turn))
-    best = sorted(earlier[: MOST_REPORTS - 1], key=lambda one: -one.turn)
+    """The last report, the one of most worth, the agent's last words, and further reports.
+
+    A report is worth more the later it stands, and nothing if the user denied it at once.
+    """
+    reports = [one for one in closings if one.is_report and (one.last or not one.disputed)]
+    places = {one.turn: place / len(closings) for place, one in enumerate(closings, 1)}
+    best = sorted(reports, key=lambda one: -one.worth * (EARLY + (1 - EARLY) * places[one.turn]))
     said: list[str] = []
-    for one in (last, *best):
-        text = one.summary()
+    for one in (*reports[-1:], *best[:1], *closings[-1:], *best[1:MOST_REPORTS]):
+        text = one.summary(SUMMARY_CHARACTERS)
         if text and is_new(text, said):
             said.append(text)
             yield Point(text=text, turns=(one.turn,))
@@ -215,8 +231,19 @@ def _decisions(spoken: Sequence[Spoken]) -> Iterator[Point]:
         elif turn.role == "tool" and turn.tool == PLAN and not turn.failed:
             name = turn.text.removeprefix(f"{PLAN}: ").strip().partition("\n")[0].lstrip("# ")
             yield _point(f"plan accepted: {name}", turn)
+        elif turn.role == "user" and (chosen := _chosen(turn.text)):
+            yield _point(f"the user: “{chosen}”", turn)
         elif turn.number in stated:
             yield _point(stated[turn.number], turn)
+
+
+def _chosen(prompt: str) -> str:
+    """A short sentence by which the user chooses one thing over another; empty without one."""
+    if len(prompt) > PASTED_CHARACTERS:
+        return ""
+    said = (one for one in own_sentences(prompt) if not asks(one) and not pattern("hollow").match(one))
+    found = (one for one in said if (at := pattern("switching").search(one)) and at.start() > 0)
+    return next((one for one in found if len(one) <= CHOICE_CHARACTERS), "")
 
 
 # --- what Lore saw itself

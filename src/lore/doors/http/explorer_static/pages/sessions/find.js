@@ -21,7 +21,7 @@ export function useSessions(params) {
   const { q, project, day } = params;
   const load = useLoad((aborts) => (q ? spoken(params, aborts) : browsed(params, wanted, aborts)), JSON.stringify([q, project, day, wanted]));
   const ids = load.value?.rows.map((row) => row.session.id) ?? [];
-  const turns = useVerb("count_below", ids.length ? { ids } : null).value ?? {};
+  const turns = useVerb("count_below", ids.length ? { ids, where: { kinds: ["turn", "lore-call"] } } : null).value ?? {};
   return { ...load, turns };
 }
 
