@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from lore.engine.agent_files import NotesRead, read_agent_files
 from lore.engine.brief import brief
 from lore.engine.consolidate.backlog import retry, staged
 from lore.engine.edit_file import Edit, Edited, edit_file, move_files
@@ -51,6 +52,7 @@ from lore.store import IndexedStore, back_up
 from lore.store.values import COUNT, EVERY, JournalFilter, Page
 from lore.supervision import failure_of
 from lore.text import NAMESPACE_LIMIT_BYTES, require_text
+from lore.transcripts.agent_files import AgentFile
 from lore.transcripts.import_formats import Format
 from lore.transcripts.turns import Source
 from lore.transcripts.working_tree import working_tree
@@ -234,6 +236,13 @@ class Lore(GraphVerbs, FileVerbs, InspectionVerbs, SyncVerbs, TransferVerbs):
         preview = how is not None and how.preview
         parts = import_file(path, context, format=format, session=session, preview=preview)
         return (self._saved(part, embed_now=False) for part in parts)
+
+    def read_agent_files(self, files: Sequence[AgentFile], clients: Sequence[str],
+                         ignored: Callable[[str], bool] = lambda folder: False) -> NotesRead:  # fmt: skip
+        """Keep what agents have noted in files, all that these clients have; forget what is gone."""
+        context = self._context("read_agent_files")
+        read = read_agent_files(files, clients, context, ignored=ignored)
+        return self._saved(read, embed_now=False) if read.files else read
 
     def staged(self) -> list[Staged]:
         """Conversations with turns that are not digested yet, oldest first."""
