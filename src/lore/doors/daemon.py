@@ -176,14 +176,16 @@ class Daemon:
         """Read new lines of transcripts whenever agents write them."""
         if self._config.ingest_paused:
             return
+        notes_at = 0.0  # agents write transcripts all the time, and notes now and then
         try:
             async for _ in self._watcher.changes(self._config.ingest_poll_seconds):
                 self._reading = True
                 async with self._one_reader:
                     if changed := await anyio.to_thread.run_sync(self._watcher.changed):
                         await self._read(changed)
-                    if self._config.ingest_agent_files:
+                    if self._config.ingest_agent_files and anyio.current_time() >= notes_at:
                         await anyio.to_thread.run_sync(self._read_notes)
+                        notes_at = anyio.current_time() + self._config.ingest_poll_seconds / 2
                 self._reading = False
                 self._ingestion.works()
         finally:
