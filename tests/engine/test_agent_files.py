@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 from lore import Draft, Lore
+from lore.bookmark import Bookmark
 from lore.config import Config
 from lore.doors.agent_notes import AgentNotes
 from lore.doors.transcript_watcher import Transcripts
 from lore.engine.agent_files import GONE, NotesRead
 from lore.inspection import Selection
-from lore.model import AGENT_FILE, TURN, Filter, Memory
+from lore.model import AGENT_FILE, TURN, Cause, Filter, Memory
 from lore.transcripts.agent_files import CLIENTS
 from lore.transcripts.sources import SOURCES
 
@@ -55,9 +56,9 @@ class Machine:
         front = f"---\nname: {name}\ndescription: about {name}\nmetadata:\n  type: {type}\n---\n\n"
         return self.write(self.memory / f"{name}.md", f"{front}{text}\n")
 
-    def read(self, lore: Lore) -> NotesRead:
+    def read(self, lore: Lore, again: bool = False) -> NotesRead:
         """Read the notes as a program does that has just begun."""
-        return AgentNotes(lore, self._where).read()
+        return AgentNotes(lore, self._where).read(again)
 
     def watch(self, lore: Lore) -> AgentNotes:
         return AgentNotes(lore, self._where)
@@ -156,6 +157,9 @@ def test_reading_again_doubles_nothing_and_changes_nothing(lore: Lore, machine: 
     os.utime(machine.home / machine.memory / "port.md", (1_800_000_000, 1_800_000_000))
     assert machine.read(lore) == NotesRead(files=1)
     assert machine.read(lore) == NotesRead()
+    with lore.store.transaction(lore.namespace, Cause(verb="test"), lore.clock()) as writer:
+        writer.put_records([], removed=writer.records(Bookmark))
+    assert machine.read(lore) == NotesRead(files=1)
     assert lore.activity(1).entries == before
 
 
@@ -260,6 +264,9 @@ def test_notes_on_an_ignored_project_are_left_as_they_are(lore: Lore, machine: M
     )
     assert counts(machine.read(lore)) == (0, 0, 0, 0)
     assert [one.content for one in notes(lore).values()] == [PORT]
+    (machine.checkout / ".loreignore").unlink()
+    assert counts(machine.read(lore)) == (0, 0, 0, 0)
+    assert counts(machine.read(lore, again=True)) == (2, 1, 0, 0)
 
 
 def test_links_to_other_places_and_large_files_are_not_read(lore: Lore, machine: Machine) -> None:

@@ -31,14 +31,14 @@ class AgentNotes:
         self._seen: tuple[list[AgentFile], dict[str, str]] | None = None
         self.failed: dict[str, str] = {}
 
-    def read(self) -> NotesRead:
-        """Read what is new or has changed since the last time; forget what is gone."""
+    def read(self, again: bool = False) -> NotesRead:
+        """Read what is new or has changed since the last time, or all of it; forget what is gone."""
         where, unseen = self._where, dict[str, str]()
         files = found(where, unseen)
         if (files, unseen) == self._seen:
             return NotesRead()
         ignored = ignore_rules.load(where.ignore_list, where.home)
-        read = self._lore.read_agent_files(files, [source.name for source in where.sources], ignored)
+        read = self._lore.read_agent_files(files, [source.name for source in where.sources], ignored, again)
         failed = {**unseen, **read.failed}
         for path in failed.keys() - self.failed.keys():
             logger.warning("%s: %s", path, failed[path])

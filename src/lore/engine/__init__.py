@@ -238,10 +238,11 @@ class Lore(GraphVerbs, FileVerbs, InspectionVerbs, SyncVerbs, TransferVerbs):
         return (self._saved(part, embed_now=False) for part in parts)
 
     def read_agent_files(self, files: Sequence[AgentFile], clients: Sequence[str],
-                         ignored: Callable[[str], bool] = lambda folder: False) -> NotesRead:  # fmt: skip
+                         ignored: Callable[[str], bool] = lambda folder: False,
+                         again: bool = False) -> NotesRead:  # fmt: skip
         """Keep what agents have noted in files, all that these clients have; forget what is gone."""
         context = self._context("read_agent_files")
-        read = read_agent_files(files, clients, context, ignored=ignored)
+        read = read_agent_files(files, clients, context, ignored=ignored, again=again)
         return self._saved(read, embed_now=False) if read.files else read
 
     def staged(self) -> list[Staged]:

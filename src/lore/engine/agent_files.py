@@ -59,11 +59,17 @@ class NotesRead:
 
 
 def read_agent_files(
-    files: Sequence[AgentFile], clients: Iterable[str], context: Context, *, ignored: Callable[[str], bool]
+    files: Sequence[AgentFile],
+    clients: Iterable[str],
+    context: Context,
+    *,
+    ignored: Callable[[str], bool],
+    again: bool,
 ) -> NotesRead:
     """Keep the entries of files that are new or have changed, and forget those whose file is gone.
 
-    clients: those whose gone files count. ignored: whether notes about a folder are left as they are.
+    clients: those whose gone files count. ignored: whether notes about a folder are left as they are. again:
+    read all files.
     """
     marks = {
         mark.path: mark
@@ -73,7 +79,7 @@ def read_agent_files(
     total = NotesRead()
     for file in files:
         mark = marks.pop(printable(file.path), None)
-        if mark is None or _signature(mark) != file.signature:
+        if again or mark is None or _signature(mark) != file.signature:
             total += _read_one(file, mark, context, ignored)
     for mark in marks.values():
         if mark.state.get("entries") and is_gone(mark.path):

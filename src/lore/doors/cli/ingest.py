@@ -112,7 +112,7 @@ def _read_once(
     noting = settings(flags).ingest_agent_files and not paths
     create = bool(files) or (noting and bool(lazy.agent_notes.found(where)))
     with announced(flags, "ingesting"), open_store(flags, create=create) as lore:
-        notes = lazy.agent_notes.AgentNotes(lore, where).read() if noting else None
+        notes = lazy.agent_notes.AgentNotes(lore, where).read(options["again"]) if noting else None
         reads = [(path, lore.ingest(path, source, ignored, options["again"])) for path, source in files]
         total, failed = read_all(reads)
         pending = lore.pending()
