@@ -8,12 +8,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
+from lore.config import Config
 from lore.doors.endpoint import Endpoint
 from lore.doors.starting import start
+from lore.embed.hashing import HashEmbedder
 from lore.transcripts.sources import VARIABLES
 from tests.doors.command import Command
+from tests.doors.in_process import served
 from tests.doors.resident import SECONDS, SETTINGS, Agent, an_endpoint, short_folder, until
 
 PORT = "The harbour office answers on port 4711."
@@ -129,3 +133,16 @@ def test_a_hook_leaves_out_what_its_client_loads(
     ).stdout.decode()
     assert "The bridge opens at six" in output
     assert (PORT not in output) is loads
+
+
+def test_the_prompt_brief_leaves_out_what_its_client_loads(home: Path, run: Command) -> None:
+    run("ingest")
+
+    async def brief(program: str) -> str:
+        config = Config(data_dir=run.data_dir, surfaces="tree")
+        async with served(config, "auto", HashEmbedder(), program=program) as client:
+            [message] = (await client.get_prompt("brief")).messages
+            return str(message.content)
+
+    assert "The bridge opens at six" in anyio.run(brief, "claude-code")
+    assert "The bridge opens at six" not in anyio.run(brief, "gemini-cli-mcp-client")
