@@ -34,9 +34,10 @@ class Config(RemoteSettings):
     store is: off, keyring or file; encryption_key_file: that file. idle_minutes: minutes
     without use after which a daemon that a client started exits, and any other frees memory. request_seconds:
     limit of one call of an agent; 0: no limit. ingest_sources: clients whose transcripts are read,
-    comma-separated. ingest_paused: no transcripts are read. ingest_poll_seconds: longest time between two
-    looks at the transcripts. hooks_pre_tool_use: a client's hook warns of known pitfalls before a tool is
-    used. warnings: names in the file or the environment that Lore ignores, one sentence each; not a setting.
+    comma-separated. ingest_paused: no transcripts are read. ingest_agent_files: files in which agents
+    keep notes are read, too. ingest_poll_seconds: longest time between two looks at both.
+    hooks_pre_tool_use: a client's hook warns of known pitfalls before a tool is used. warnings: names in
+    the file or the environment that Lore ignores, one sentence each; not a setting.
     """
 
     data_dir: Path = Path("~/.lore")
@@ -53,6 +54,7 @@ class Config(RemoteSettings):
     request_seconds: float = 50.0
     ingest_sources: str = setting("all", "ingestion.sources")
     ingest_paused: bool = setting(False, "ingestion.paused")
+    ingest_agent_files: bool = setting(True, "ingestion.agent_files")
     ingest_poll_seconds: float = setting(30.0, "ingestion.poll_interval_secs")
     hooks_pre_tool_use: bool = setting(False, "hooks.pre_tool_use")
     warnings: tuple[str, ...] = field(default=(), compare=False)

@@ -81,6 +81,7 @@ class Status:
 
     staged_turns: how many are still to be digested. last_run: the statistics of the last consolidation.
     warnings: what is wrong with the store, as sentences. index: the vector index in a few words.
+    agent_notes: client -> current memories from the notes of its agents.
     """
 
     version: str
@@ -98,6 +99,7 @@ class Status:
     last_run: Mapping[str, Any] | None = None
     warnings: tuple[str, ...] = ()
     index: str = ""
+    agent_notes: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

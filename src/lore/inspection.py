@@ -101,7 +101,8 @@ class Purged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """Memories of these very projects, sessions and kinds, created in this time; empty fields do not count.
+    """Memories of these very projects, sessions, kinds and sources, created in this time; empty fields do not
+    count.
 
     sessions: as in `Memory.session`, or ids of session memories. created_before: exclusive.
     """
@@ -109,6 +110,8 @@ class Selection:
     projects: frozenset[str] = frozenset()
     sessions: frozenset[str] = frozenset()
     kinds: frozenset[str] = frozenset()
+    sources: frozenset[str] = frozenset()
+    source_types: frozenset[str] = frozenset()
     created_after: float | None = None
     created_before: float | None = None
 

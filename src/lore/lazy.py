@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     import lore.config as config
     import lore.connecting as connecting
+    import lore.doors.agent_notes as agent_notes
     import lore.doors.cli as cli
     import lore.doors.conversation as conversation
     import lore.doors.daemon as daemon
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
     import lore.transfer.streams as transfer_streams
 else:
     MODULES = {
+        "agent_notes": "lore.doors.agent_notes",
         "cli": "lore.doors.cli",
         "config": "lore.config",
         "connecting": "lore.connecting",

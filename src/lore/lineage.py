@@ -2,9 +2,11 @@
 
 from dataclasses import replace
 
-from lore.model import AGENT, AGENT_TRUST, STORED_TRUST, Cause, Memory
+from lore.model import AGENT, AGENT_FILE, AGENT_TRUST, STORED_TRUST, Cause, Memory
 from lore.text import plain_name
 
+FILE = "file"
+"""The key in the metadata of what comes from an agent's own file: its path below the client's folder."""
 NAME_WIDTH = 40
 """Characters of the name of an author or a client."""
 
@@ -26,6 +28,12 @@ def signed(memory: Memory, old: Memory | None, cause: Cause) -> Memory:
 def agent_of(memory: Memory) -> str:
     """The client of the agent that wrote a memory; empty for any other author."""
     return plain_name(str(memory.metadata.get(AGENT, "")), NAME_WIDTH)
+
+
+def noted_in(memory: Memory) -> str:
+    """The name of the file of its own in which an agent has noted this; empty for any other memory."""
+    file = str(memory.metadata.get(FILE, "")) if memory.source_type == AGENT_FILE else ""
+    return file.rpartition("/")[2]
 
 
 def is_users(memory: Memory) -> bool:

@@ -20,6 +20,7 @@ STORED_TRUST = 0.8  # in a memory that somebody stored on purpose, 0 to 1; `inge
 AGENT_TRUST = 0.6  # in what an agent stored; it is no rule until the user said or accepted it
 AGENT = "agent"  # the key in the metadata of what an agent stored: the name of its client
 DISTILLED = "distilled"  # the source type of what Lore has written itself
+AGENT_FILE = "agent-file"  # the source type of what a client's agent has written into a file of its own
 DERIVED = "derived_from"  # the type of the link from a distilled memory to a turn it came from
 UPDATES = "updates"  # the type of the link from a correction to the memory that it corrects
 OVERVIEW_OF = "overview_of"  # Under which name a root remembers what its overview was made of

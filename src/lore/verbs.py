@@ -103,6 +103,7 @@ VERBS: dict[str, Verb] = {
     # --- sessions
     "ingest": Verb("write", remote=False, local=True),
     "import_file": Verb("write", remote=False, local=True),
+    "read_agent_files": Verb("write", remote=False, local=True),
     "staged": Verb("read"),
     "sessions": Verb("read"),
     "retry": Verb("admin", repeatable=False),

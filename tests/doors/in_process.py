@@ -8,6 +8,7 @@ from typing import Any
 import anyio
 from mcp import Client
 from mcp.client.session import MessageHandlerFnT
+from mcp_types import Implementation
 
 from lore.config import Config
 from lore.connecting import wire
@@ -31,8 +32,9 @@ async def served(
     era: str,
     embedder: Embedder | None = None,
     on_message: MessageHandlerFnT = ignore,
+    program: str = "mcp",
 ) -> AsyncIterator[Client]:
-    """A client of a server with these settings, as `lore mcp` has it."""
+    """A client of a server with these settings, as `lore mcp` has it. program: its name for itself."""
     surfaces = surfaces_named(config.surfaces)
     with closing(wire(config, embedder=embedder, patient=False)) as lore:
         take_over(lore, config, surfaces)
@@ -42,7 +44,12 @@ async def served(
             anyio.fail_after(SECONDS),
             Offer(surfaces, to_one_client(principal), Audience()) as offer,
         ):
-            async with Client(offer.server, mode=era, message_handler=on_message) as client:
+            async with Client(
+                offer.server,
+                mode=era,
+                message_handler=on_message,
+                client_info=Implementation(name=program, version="1"),
+            ) as client:
                 yield client
 
 

@@ -24,7 +24,7 @@ from lore.connecting import tailored
 from lore.doors import protocol
 from lore.doors.daemon_status import ACTIVITIES, State
 from lore.doors.figures import Figures
-from lore.doors.hooks import Hooks, read_input
+from lore.doors.hooks import Hooks, client_of, read_input
 from lore.doors.protocol import END, LONGEST_MESSAGE
 from lore.doors.rpc import BEGUN, answer
 from lore.doors.streams import GONE, cancel_when, lines
@@ -282,7 +282,8 @@ class Clients:
         caller = {**fields, "folder": hook.folder, "session": hook.session}
         client = Client("hook", caller, self._settings(fields), time.time())
         warns = client.config.hooks_pre_tool_use
-        await self.hooks.serve(hook, await self._lore_of(client), stream, warns=warns)
+        lore = replace(await self._lore_of(client), actor=client_of(hook))
+        await self.hooks.serve(hook, lore, stream, warns=warns)
 
     async def _welcome(self, client: Client, stream: ByteStream, fields: Mapping[str, str]) -> None:
         await stream.send(protocol.encode("welcome", {**_self(), **fields, **_warnings(client)}))

@@ -17,6 +17,7 @@ from anyio.abc import SocketStream, TaskGroup
 from lore import lazy
 from lore.config import IGNORE_LIST, Config
 from lore.connecting import wire
+from lore.doors.agent_notes import AgentNotes
 from lore.doors.clients import Clients, raise_open_files_limit
 from lore.doors.daemon_http import DaemonHttp
 from lore.doors.daemon_status import StatusFile
@@ -106,6 +107,8 @@ class Daemon:
         )
         self._watcher = TranscriptWatcher(lore, transcripts)
         self._ingestion = Service("reading transcripts")
+        self._notes = AgentNotes(lore, transcripts)
+        self._noting = Service("reading the notes of agents")
         self._one_reader = anyio.Lock()
         self._consolidation = Consolidation(lore, partial(self._status.doing, "consolidating"))
         self._schedule = self._consolidation.schedule
@@ -173,12 +176,16 @@ class Daemon:
         """Read new lines of transcripts whenever agents write them."""
         if self._config.ingest_paused:
             return
+        notes_at = 0.0  # agents write transcripts all the time, and notes now and then
         try:
             async for _ in self._watcher.changes(self._config.ingest_poll_seconds):
                 self._reading = True
                 async with self._one_reader:
                     if changed := await anyio.to_thread.run_sync(self._watcher.changed):
                         await self._read(changed)
+                    if self._config.ingest_agent_files and anyio.current_time() >= notes_at:
+                        await anyio.to_thread.run_sync(self._read_notes)
+                        notes_at = anyio.current_time() + self._config.ingest_poll_seconds / 2
                 self._reading = False
                 self._ingestion.works()
         finally:
@@ -199,6 +206,13 @@ class Daemon:
             self._clients.used()
             logger.info("read %d new turns, %d new sessions", done.turns, done.sessions)
 
+    def _read_notes(self) -> None:
+        """Read what agents have noted in files of their own; no transcript waits for that."""
+        if (error := failure_of(self._notes.read)) is not None:
+            self._noting.failed(error)
+        else:
+            self._noting.works()
+
     async def _update_status(self) -> None:
         while True:
             self._status.update(self._lore.background.embedding, self._troubles())
@@ -207,11 +221,11 @@ class Daemon:
     def _troubles(self) -> dict[str, str]:
         """Services that fail and files that are passed over, with the reasons."""
         remote = [self._remote.service] if self._remote else []
-        services = (self._ingestion, self._lore.background.service, self._http.service, *remote)
+        services = (self._ingestion, self._noting, self._lore.background.service, self._http.service, *remote)
         failing = {service.name: service.trouble for service in services if service.trouble}
         if trouble := self._consolidation.trouble:
             failing[self._consolidation.service.name] = trouble
-        files = sorted((dict(self._watcher.unseen) | dict(self._watcher.failed)).items())
+        files = sorted((self._watcher.unseen | self._watcher.failed | self._notes.failed).items())
         more = (
             {"more files": f"{len(files) - SHOWN_FILES:,}; the log has them"}
             if len(files) > SHOWN_FILES

@@ -23,8 +23,11 @@ from lore.actions import Action, action_of, warning
 from lore.doors import protocol
 from lore.durable import write_whole
 from lore.engine import Lore
+from lore.environment import of_clients
 from lore.errors import Invalid
+from lore.transcripts import gemini
 from lore.transcripts.gemini import without_hook_context
+from lore.transcripts.sources import SOURCES, VARIABLES
 
 BRIEF_TOKENS = 1500
 LONGEST_CONTEXT = 10_000
@@ -147,6 +150,15 @@ def read_input(fields: dict[str, str]) -> HookInput:
         transcript=texts.get("transcript_path", ""),
         action=action_of(sent),
     )
+
+
+def client_of(hook: HookInput) -> str:
+    """The client that runs a hook, by the place of its transcript; empty if nothing tells."""
+    path, variables = Path(hook.transcript), of_clients(VARIABLES)
+    for source in SOURCES.values() if hook.transcript else ():
+        if source.owns(path) or path.is_relative_to(source.place(Path.home(), variables)):
+            return source.name
+    return gemini.NAME if hook.event in GEMINI else ""
 
 
 def _storable(text: str) -> str:

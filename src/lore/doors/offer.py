@@ -22,7 +22,7 @@ from mcp_types import (
 )
 from mcp_types import Tool as OfferedTool
 
-from lore.doors.principal import Principal, PrincipalOf, refusal
+from lore.doors.principal import Principal, PrincipalOf, client_of, refusal
 from lore.doors.prompts import Prompts
 from lore.doors.subscriptions import Audience, Subscriptions
 from lore.lineage import NAME_WIDTH
@@ -118,7 +118,7 @@ class Offer:
         surface, tool = self._tools[params.name]
         principal = self._principal_of(context)
         lore = principal.lore
-        lore = lore.for_namespace(lore.namespace, surface.name, _client(context))
+        lore = lore.for_namespace(lore.namespace, surface.name, client_of(context))
         lore = replace(lore, agent=plain_name(lore.actor, NAME_WIDTH) or UNNAMED)
         if session := _session(params):
             lore = replace(lore, conversation=session)
@@ -163,9 +163,3 @@ def _session(params: CallToolRequestParams) -> str:
     """The session in which a tool is called; empty if the client does not name it."""
     values = map((params.meta or {}).get, SESSION_KEYS)
     return next((str(value) for value in values if value), "")
-
-
-def _client(context: ServerRequestContext) -> str:
-    """The client's name for itself, for the journal."""
-    params = context.session.client_params
-    return params.client_info.name if params else ""

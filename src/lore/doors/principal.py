@@ -83,6 +83,12 @@ class Principal:
 PrincipalOf: TypeAlias = Callable[[ServerRequestContext], Principal]
 
 
+def client_of(context: ServerRequestContext) -> str:
+    """The client's name for itself; empty if it does not say it."""
+    params = context.session.client_params
+    return params.client_info.name if params else ""
+
+
 def refusal(why: str) -> CallToolResult:
     """The result of a call that failed."""
     return CallToolResult(content=[TextContent(text=why)], is_error=True)

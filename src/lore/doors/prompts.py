@@ -1,7 +1,7 @@
 """prompts: offers the prompts that the surfaces allow, and completes arguments of prompts and resources."""
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from dataclasses import replace
 
 from mcp import MCPError
 from mcp.server import ServerRequestContext
@@ -21,7 +21,7 @@ from mcp_types import (
 )
 from mcp_types import Prompt as OfferedPrompt
 
-from lore.doors.principal import PrincipalOf
+from lore.doors.principal import PrincipalOf, client_of
 from lore.engine import Lore
 from lore.surfaces.memory_document import PARAMETER, TEMPLATE, ids
 from lore.surfaces.prompts import PROMPTS, Prompt, completed, prompts_of
@@ -48,7 +48,11 @@ class Prompts:
 
     async def get(self, context: ServerRequestContext, params: GetPromptRequestParams) -> GetPromptResult:
         prompt = self._prompt(params.name)
-        fill = partial(prompt.fill, how=self._ways[prompt.name], given=params.arguments or {})
+        client, how, given = client_of(context), self._ways[prompt.name], params.arguments or {}
+
+        def fill(lore: Lore) -> str:
+            return prompt.fill(replace(lore, actor=client), how=how, given=given)
+
         text = await self._principal_of(context).read(prompt.name, fill)
         message = PromptMessage(role="user", content=TextContent(text=text))
         return GetPromptResult(description=prompt.description, messages=[message])

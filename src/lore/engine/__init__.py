@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from lore.engine.accounts import due_accounts, keep_accounts
+from lore.engine.agent_files import NotesRead, read_agent_files
 from lore.engine.brief import brief
 from lore.engine.consolidate.backlog import retry, staged
 from lore.engine.edit_file import Edit, Edited, edit_file, move_files
@@ -52,6 +53,7 @@ from lore.store import IndexedStore, back_up
 from lore.store.values import COUNT, EVERY, JournalFilter, Page
 from lore.supervision import failure_of
 from lore.text import NAMESPACE_LIMIT_BYTES, require_text
+from lore.transcripts.agent_files import AgentFile
 from lore.transcripts.import_formats import Format
 from lore.transcripts.turns import Source
 from lore.transcripts.working_tree import working_tree
@@ -240,6 +242,14 @@ class Lore(GraphVerbs, FileVerbs, InspectionVerbs, SyncVerbs, TransferVerbs):
     def keep_accounts(self) -> list[str]:
         """Write the accounts of conversations that are missing or out of date; returns their ids."""
         return keep_accounts(due_accounts(self._reader), self._context("account"))
+
+    def read_agent_files(self, files: Sequence[AgentFile], clients: Sequence[str],
+                         ignored: Callable[[str], bool] = lambda folder: False,
+                         again: bool = False) -> NotesRead:  # fmt: skip
+        """Keep what agents have noted in files, all that these clients have; forget what is gone."""
+        context = self._context("read_agent_files")
+        read = read_agent_files(files, clients, context, ignored=ignored, again=again)
+        return self._saved(read, embed_now=False) if read.files else read
 
     def staged(self) -> list[Staged]:
         """Conversations with turns that are not digested yet, oldest first."""

@@ -4,7 +4,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 
 from lore.engine.context import Context
-from lore.engine.handout import OBSERVATION, RULES, WIDTH, Distinct, confirmed, cost_of, harmless, line_of
+from lore.engine.handout import (
+    OBSERVATION,
+    RULES,
+    WIDTH,
+    Distinct,
+    confirmed,
+    cost_of,
+    harmless,
+    line_of,
+    loaded_by,
+)
 from lore.engine.in_progress import own_sessions
 from lore.errors import Invalid
 from lore.injection import Brief
@@ -75,6 +85,8 @@ def brief(budget_tokens: int, context: Context) -> Brief:
     chosen: dict[str, tuple[str, str]] = {}
     lines: list[str] = []
     for section, memory in _in_turn(queues):
+        if loaded_by(memory, context.cause.actor):
+            continue
         line = line_of(memory, _text(memory, names), ACCOUNT_WIDTH if section == LAST else WIDTH)
         if not harmless(memory, context.reader, line) or not distinct.add(memory):
             continue

@@ -40,7 +40,7 @@ def forget_where(where: Selection, context: Context, *, dry_run: bool) -> Forgot
 
 def _refuse_everything(where: Selection) -> None:
     if where == Selection():
-        raise Invalid("this would forget everything; name projects, sessions, kinds or a time")
+        raise Invalid("this would forget everything; name projects, sessions, kinds, sources or a time")
     times = (where.created_after, where.created_before)
     if None not in times and times[0] >= times[1]:  # type: ignore[operator]
         raise Invalid(f"created_after ({times[0]}) must be before created_before ({times[1]})")
@@ -61,6 +61,8 @@ def _selected(where: Selection, among: list[str] | None, reader: Reader) -> dict
     """The memories that pass and are not forgotten, and what goes along with sessions. among: only these."""
     passing = Filter(
         kinds=where.kinds,
+        sources=where.sources,
+        source_types=where.source_types,
         sessions=_sessions(where, reader),
         created_after=where.created_after,
         created_before=where.created_before,

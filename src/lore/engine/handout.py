@@ -8,7 +8,7 @@ from hashlib import blake2b
 
 from lore.engine.said import said_by_tool, said_by_user
 from lore.lineage import agent_of, agents_note, is_users, origin_of
-from lore.model import ID_TAIL, VERBATIM, Memory
+from lore.model import AGENT_FILE, ID_TAIL, VERBATIM, Memory
 from lore.quarantine import suspicions, suspicious
 from lore.ranking.compare import Relation, compare
 from lore.ranking.relate import shared_words
@@ -47,6 +47,14 @@ def harmless(memory: Memory, reader: Reader, line: str = "") -> bool:
         return False
     held = suspicious(f"{text_of(memory)}\n{line}", is_users(memory)) or _is_copied(memory, reader)
     return not held or released(memory, reader)
+
+
+def loaded_by(memory: Memory, client: str) -> bool:
+    """Whether a memory comes from a file that this client's agents have at hand without Lore.
+
+    client: the name of the program that asks; `claude-code`, `codex-mcp-client` and the like.
+    """
+    return memory.source_type == AGENT_FILE and memory.source.partition("-")[0] in client.lower()
 
 
 def _is_copied(memory: Memory, reader: Reader) -> bool:

@@ -6,7 +6,7 @@ from lore.distil.own import own_words
 from lore.distil.prompts import question_of
 from lore.engine.context import Context, count_use
 from lore.engine.embeddings import Embeddings
-from lore.engine.handout import OBSERVATION, WIDTH, Distinct, cost_of, harmless, line_of
+from lore.engine.handout import OBSERVATION, WIDTH, Distinct, cost_of, harmless, line_of, loaded_by
 from lore.engine.in_progress import without_own_turns
 from lore.engine.search import search
 from lore.injection import Reminder
@@ -47,6 +47,7 @@ def remind(prompt: str, shown: Sequence[str], context: Context, *, embeddings: E
             passage
             and len(chosen) < MOST_LINES
             and spent <= MOST_TOKENS
+            and not loaded_by(hit.memory, context.cause.actor)
             and harmless(hit.memory, context.reader, line)
             and distinct.add(hit.memory)
         ):

@@ -6,7 +6,7 @@ A transcript may arrive later than a note, so that this is asked whenever a note
 from functools import lru_cache
 
 from lore.distil.own import own_words
-from lore.lineage import is_users
+from lore.lineage import is_users, noted_in
 from lore.model import TURN, Filter, Memory
 from lore.names import STEM
 from lore.patterns import regex
@@ -46,14 +46,18 @@ def said_by_user(memory: Memory, reader: Reader) -> bool:
 
 
 def said_by_tool(memory: Memory, reader: Reader) -> bool:
-    """Whether much of a note stands in the output of a tool, word for word."""
+    """Whether much of a note stands in the output of a tool, word for word.
+
+    Where an agent reads or writes the file that the note comes from, it only stands there again.
+    """
     words = tokens(memory.content)
     if len(words) < FEWEST_WORDS:
         return False
-    runs = _runs(memory.content)
+    runs, own = _runs(memory.content), noted_in(memory)
     return any(
         len(runs & _runs(turn.content[:LONGEST])) >= COPIED * len(runs)
         for turn in _turns(memory, "tool", reader)
+        if not own or own not in turn.content
     )
 
 

@@ -1,5 +1,6 @@
 """status: what is there, where it is, and whether all of it can be found by meaning."""
 
+from lore.engine.agent_files import notes_of_agents
 from lore.engine.consolidate.backlog import runs, staged
 from lore.engine.context import Context
 from lore.engine.embeddings import Embeddings
@@ -28,4 +29,5 @@ def status(context: Context, *, embeddings: Embeddings) -> Status:
         last_run=next(iter(runs(context.reader)), None),
         warnings=tuple(finding.detail for finding in report.warnings),
         index=report.index,
+        agent_notes=notes_of_agents(context.reader),
     )

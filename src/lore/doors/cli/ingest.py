@@ -23,8 +23,10 @@ from lore.environment import of_clients
 from lore.errors import Invalid, LoreError, NotFound
 
 if TYPE_CHECKING:
-    from lore.doors.transcript_watcher import TranscriptWatcher
+    from lore.doors.agent_notes import AgentNotes
+    from lore.doors.transcript_watcher import Transcripts, TranscriptWatcher
     from lore.engine import Lore
+    from lore.engine.agent_files import NotesRead
     from lore.engine.ingest import Ingested
     from lore.transcripts.turns import Source
 
@@ -55,9 +57,10 @@ MANY_BYTES = 2_000_000
 def ingest(flags: Flags, /, *, since: str | None, as_json: bool, **options: Any) -> int:
     """Read the conversations that your agents recorded.
 
-    Without a PATH, this reads all transcripts of all known clients. A folder means the transcripts in it.
-    What was read before is skipped, except with --again, and nothing is stored twice. A running daemon reads
-    new transcripts on its own. The exit code is 1 if a folder, a transcript or a line cannot be read.
+    Without a PATH, this reads all transcripts of all known clients, and the files in which their agents keep
+    notes. A folder means the transcripts in it. What was read before is skipped, except with --again, and
+    nothing is stored twice. A running daemon reads what is new on its own. The exit code is 1 if a folder, a
+    file or a line cannot be read.
     """
     after = 0.0 if since is None else moment(since, time.time(), "--since")
     clients = [lazy.sources.source_named(name) for name in options["names"]]
@@ -65,21 +68,26 @@ def ingest(flags: Flags, /, *, since: str | None, as_json: bool, **options: Any)
     result = read(flags, clients, after, options)
     if as_json:
         counts = {"files": result.files, "left_out": result.left_out, "failed": result.failed}
-        show_document({**counts, **plain(result.total)})
+        noted = {"agent_notes": plain(result.notes)} if result.notes else {}
+        show_document({**counts, **plain(result.total), **noted})
     else:
         show_read(result, "transcript")
+        if result.notes:
+            _show_notes(result.notes)
         if result.left_out:
             note(f"left out: {plural(result.left_out, 'transcript')} not written since {since}")
         if result.pending >= MANY:
             note(f"{result.pending:,} memories wait to be embedded: {who_embeds(flags)}")
-    return 1 if result.failed or result.total.passed_over else 0
+    unread = result.failed or (result.notes and result.notes.failed)
+    return 1 if unread or result.total.passed_over else 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadFiles:
     """Files that were read as conversations: how many there were, how many could be read, path -> error.
 
-    left_out: files that are too old. pending: memories that wait to be embedded.
+    left_out: files that are too old. pending: memories that wait to be embedded. notes: what became of files
+    in which agents keep notes.
     """
 
     files: int
@@ -88,6 +96,7 @@ class ReadFiles:
     failed: Mapping[str, str]
     left_out: int = 0
     pending: int = 0
+    notes: "NotesRead | None" = None
 
 
 def _read_once(
@@ -98,8 +107,12 @@ def _read_once(
     found = _in_paths(paths, clients, unreadable) if paths else _of_clients(clients, unreadable)
     # a file that does not exist has the time 0: reading it gives the error
     files = [(path, source) for path, source in found if not 0 < source.written_at(path) < after]
-    ignored = lazy.ignore_rules.load(settings(flags).data_dir / lazy.config.IGNORE_LIST, Path.home())
-    with announced(flags, "ingesting"), open_store(flags, create=bool(files)) as lore:
+    where = _where(flags, clients, after)
+    ignored = lazy.ignore_rules.load(where.ignore_list, where.home)
+    noting = settings(flags).ingest_agent_files and not paths
+    create = bool(files) or (noting and bool(lazy.agent_notes.found(where)))
+    with announced(flags, "ingesting"), open_store(flags, create=create) as lore:
+        notes = lazy.agent_notes.AgentNotes(lore, where).read(options["again"]) if noting else None
         reads = [(path, lore.ingest(path, source, ignored, options["again"])) for path, source in files]
         total, failed = read_all(reads)
         pending = lore.pending()
@@ -110,6 +123,18 @@ def _read_once(
         failed=failed | unreadable,
         left_out=len(found) - len(files),
         pending=pending,
+        notes=notes,
+    )
+
+
+def _where(flags: Flags, clients: Sequence["Source"], after: float) -> "Transcripts":
+    """What these clients, or all, have written since then."""
+    return lazy.transcript_watcher.Transcripts(
+        sources=clients or list(lazy.sources.SOURCES.values()),
+        home=Path.home(),
+        variables=of_clients(lazy.sources.VARIABLES),
+        ignore_list=settings(flags).data_dir / lazy.config.IGNORE_LIST,
+        since=after,
     )
 
 
@@ -167,23 +192,18 @@ def _follow(flags: Flags, clients: Sequence["Source"], after: float, options: Ma
     if options["paths"] or options["again"]:
         wrong = "PATH" if options["paths"] else "--again"
         raise Invalid(f"--follow reads all transcripts as they grow; leave out {wrong}")
-    config, watching = settings(flags), lazy.transcript_watcher
-    transcripts = watching.Transcripts(
-        sources=clients or list(lazy.sources.SOURCES.values()),
-        home=Path.home(),
-        variables=of_clients(lazy.sources.VARIABLES),
-        ignore_list=config.data_dir / lazy.config.IGNORE_LIST,
-        since=after,
-    )
+    config, where = settings(flags), _where(flags, clients, after)
     with open_store(flags, create=True) as lore:
-        watcher = watching.TranscriptWatcher(lore, transcripts)
-        total = anyio.run(_watch, watcher, config.ingest_poll_seconds)
-        failed = watcher.unseen | watcher.failed
+        watcher = lazy.transcript_watcher.TranscriptWatcher(lore, where)
+        notes = lazy.agent_notes.AgentNotes(lore, where) if config.ingest_agent_files else None
+        total = anyio.run(_watch, watcher, notes, config.ingest_poll_seconds)
+        failed = watcher.unseen | watcher.failed | (notes.failed if notes else {})
         files = watcher.files + len(watcher.unseen)
-        return ReadFiles(files=files, read=files - len(failed), total=total, failed=failed)
+        read = files - len(watcher.unseen | watcher.failed)
+        return ReadFiles(files=files, read=read, total=total, failed=failed)
 
 
-async def _watch(watcher: "TranscriptWatcher", poll_seconds: float) -> "Ingested":
+async def _watch(watcher: "TranscriptWatcher", notes: "AgentNotes | None", poll_seconds: float) -> "Ingested":
     total = lazy.ingest.Ingested()
     note("reading what agents write; Ctrl-C ends it")
     async with anyio.create_task_group() as tasks:
@@ -195,6 +215,8 @@ async def _watch(watcher: "TranscriptWatcher", poll_seconds: float) -> "Ingested
                 if done.turns or done.changed:
                     more = f", {done.changed:,} changed" if done.changed else ""
                     note(f"{datetime.now():%H:%M:%S}  {plural(done.turns, 'new turn')}{more}")
+            if notes and (text := _notes_text(await anyio.to_thread.run_sync(notes.read))):
+                note(f"{datetime.now():%H:%M:%S}  {text}")
         tasks.cancel_scope.cancel()
     return total
 
@@ -221,6 +243,21 @@ def read_all(reads: Sequence[tuple[Path, Iterator["Ingested"]]]) -> tuple["Inges
             except LoreError as error:
                 failed[str(path)] = str(error)
     return total, failed
+
+
+def _show_notes(notes: "NotesRead") -> None:
+    """Print what became of agents' notes, and what could not be read."""
+    if text := _notes_text(notes):
+        click.echo(f"{text}.")
+    for path, error in notes.failed.items():
+        complain(f"{path}: {error}")
+
+
+def _notes_text(notes: "NotesRead") -> str:
+    """What became of agents' notes, in words; empty if nothing did."""
+    counts = {"new": notes.new, "changed": notes.changed, "back": notes.restored, "gone": notes.forgotten}
+    some = ", ".join(f"{count:,} {word}" for word, count in counts.items() if count)
+    return f"Notes of agents: {some}" if some else ""
 
 
 def show_read(result: ReadFiles, noun: str) -> None:

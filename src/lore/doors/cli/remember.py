@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lore.doors.cli.complete import complete_ids, complete_projects
+from lore import lazy
+from lore.doors.cli.complete import complete_clients, complete_ids, complete_projects
 from lore.doors.cli.connect import open_lore
 from lore.doors.cli.group import Flags, command
 from lore.doors.cli.ids import label, resolve, resolve_all, shortened
@@ -15,11 +16,12 @@ from lore.doors.cli.render import line, note, plain, plural, show_document, widt
 from lore.doors.cli.times import moment
 from lore.errors import Invalid
 from lore.inspection import Selection
-from lore.model import LORE_CALL, PRIVATE, SESSION, TURN, Draft, Filter
+from lore.model import AGENT_FILE, LORE_CALL, PRIVATE, SESSION, TURN, Draft, Filter
 
 if TYPE_CHECKING:
     from lore.engine import Lore
 
+ALL = "all"
 TURNS = frozenset({TURN, LORE_CALL})
 
 
@@ -84,6 +86,10 @@ reason_option = click.option("--reason", default="", help="The reason, for the j
 )  # fmt: skip
 @click.option("--day", metavar="DATE", help="All memories that were created on this day, like 2026-01-31.")
 @click.option("--kind", "kinds", metavar="KIND", multiple=True, help="Only this kind, like turn; repeatable.")
+@click.option(
+    "--agent-files", metavar="[CLIENT]", is_flag=False, flag_value=ALL, shell_complete=complete_clients,
+    help="What agents have noted in files of their own: those of all clients, or of this one.",
+)  # fmt: skip
 @click.option("--dry-run", is_flag=True, help="Only count them.")
 @reason_option
 def forget(flags: Flags, /, *, ids: Sequence[str], reason: str, as_json: bool, **where: Any) -> None:
@@ -111,7 +117,10 @@ def _selection(lore: "Lore", where: dict[str, Any]) -> Selection:
         begin, end = moment(day, now, "--day"), moment(day, now, "--day", whole_day=True)
         if begin == end:
             raise Invalid(f"--day: {day!r} is no day; give a date like 2026-01-31")
+    client = where["agent_files"]
     return Selection(
+        sources=frozenset() if client in (None, ALL) else frozenset({lazy.sources.source_named(client).name}),
+        source_types=frozenset() if client is None else frozenset({AGENT_FILE}),
         projects=frozenset(key_of(lore, name) for name in where["projects"]),
         sessions=frozenset(resolve_all(lore, where["sessions"], "--session")),
         kinds=frozenset(where["kinds"]),

@@ -79,6 +79,7 @@ def _rows(report: Status, now: float) -> dict[str, str]:
         "store": f"{report.location} ({size})",
         "namespace": report.namespace,
         "memories": f"{counts.memories:,}{f' ({kinds})' if kinds else ''}",
+        "notes of agents": ", ".join(f"{count:,} from {name}" for name, count in report.agent_notes.items()),
         "trees": f"{counts.roots:,}",
         "links": f"{counts.links:,}",
         "hidden": f"{counts.forgotten:,} forgotten, {counts.superseded:,} superseded",
