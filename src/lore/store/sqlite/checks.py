@@ -3,7 +3,7 @@
 import os
 import stat
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -53,8 +53,7 @@ UNJOURNALED = """
     SELECT count(*) FROM memory WHERE (tenant, id) NOT IN
         (SELECT tenant, id FROM journal WHERE noun = 'memory')
 """
-TEXTS = f"SELECT alias, tenant, {', '.join(text_index.FIELDS)} FROM memory"
-NEWEST_TEXTS = f"{TEXTS} ORDER BY alias DESC LIMIT {SAMPLE}"
+NEWEST_TEXTS = f"{text_index.ALL_TEXTS} ORDER BY alias DESC LIMIT {SAMPLE}"
 GRAMS = f"SELECT {', '.join(text_index.FIELDS)} FROM grams WHERE rowid = ?"
 SUBJECTS = "SELECT tenant, name FROM subject WHERE memory = ?"
 NEWEST_VECTORS = f"SELECT data FROM short_vector ORDER BY memory DESC LIMIT {SAMPLE}"
@@ -169,7 +168,7 @@ def _words(connection: apsw.Connection) -> Finding:
 
 def _grams(connection: apsw.Connection) -> Finding:
     wrong = 0
-    for alias, _, texts in _texts(connection, NEWEST_TEXTS):
+    for alias, _, texts in text_index.texts(rows_of(connection), NEWEST_TEXTS):
         expected = text_index.grams_of(texts)
         stored = connection.execute(GRAMS, (alias,)).fetchall()
         wrong += stored != ([tuple(expected)] if any(expected) else [])
@@ -179,20 +178,13 @@ def _grams(connection: apsw.Connection) -> Finding:
 
 def _names(connection: apsw.Connection) -> Finding:
     wrong = 0
-    for alias, tenant, texts in _texts(connection, NEWEST_TEXTS):
+    for alias, tenant, texts in text_index.texts(rows_of(connection), NEWEST_TEXTS):
         expected = {(tenant, name) for name in subjects(texts["title"], texts["content"])}
         wrong += set(connection.execute(SUBJECTS, (alias,)).fetchall()) != expected
     detail = (
         f"{wrong} memories are filed under wrong names" if wrong else "memories are filed under their names"
     )
     return Finding("names", not wrong, detail, repairable=True)
-
-
-def _texts(connection: apsw.Connection, statement: str) -> Iterator[tuple[int, int, text_index.Texts]]:
-    """alias, tenant and indexed texts of memories."""
-    rows: list[Row] = connection.execute(statement).fetchall()
-    for alias, tenant, *texts in rows:
-        yield alias, tenant, dict(zip(text_index.FIELDS, texts, strict=True))
 
 
 def _vectors(connection: apsw.Connection) -> Finding:
@@ -270,15 +262,7 @@ def rebuild(connections: Connections) -> None:
     """
     _close_to_others(connections.path)
     with connections.writing() as connection:
-        connection.execute("INSERT INTO words (words) VALUES ('rebuild')")
-        connection.execute("INSERT INTO grams (grams) VALUES ('rebuild')")  # it may be damaged
-        connection.execute("DELETE FROM grams")
-        connection.execute("DELETE FROM subject")
-        for start in range(0, _number(connection, "SELECT coalesce(max(alias), 0) FROM memory"), SAMPLE):
-            between = f"{TEXTS} WHERE alias > {start} AND alias <= {start + SAMPLE}"
-            for alias, tenant, texts in _texts(connection, between):
-                text_index.add_grams({alias: texts}, rows_of(connection))
-                text_index.add_subjects(tenant, {alias: texts}, rows_of(connection))
+        text_index.index_again(rows_of(connection))
         connection.execute(
             f"{TRUE_DEPTHS} UPDATE memory SET depth = tree.depth FROM tree"
             " WHERE alias = tree.node AND memory.depth != tree.depth"
