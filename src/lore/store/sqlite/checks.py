@@ -23,6 +23,7 @@ from lore.store.sqlite.file_state import obstacle
 from lore.vectors import unpacked
 
 NETWORK_FILESYSTEMS = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "virtiofs", "fuse.sshfs"})
+WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 SAMPLE = 2_000
 MUCH_FREE = 5
 """A file of which one page in MUCH_FREE is free is worth to be written again."""
@@ -117,7 +118,25 @@ def _permissions(path: Path) -> Finding:
     ]
     if open_to_others:
         return Finding("permissions", False, f"others may read {', '.join(open_to_others)}", repairable=True)
+    if (folder := _open_folder(path)) is not None:
+        ours = folder == path.resolve().parent
+        detail = f"others may write to {folder}, so they can put another file in the place of the store"
+        mend = "" if ours else f"; close it: chmod go-w {folder}"
+        return Finding("permissions", False, detail + mend, repairable=ours)
     return Finding("permissions", True, "only you can read the files")
+
+
+def _open_folder(path: Path) -> Path | None:
+    """The nearest folder above a file in which others may replace what it holds."""
+    if sys.platform == "win32":
+        return None
+    return next((folder for folder in path.resolve().parents if _is_open(folder.stat())), None)
+
+
+def _is_open(folder: os.stat_result) -> bool:
+    """A group with the number of its user is that user's own, by custom."""
+    others = stat.S_IWOTH if folder.st_gid == folder.st_uid else WRITABLE_BY_OTHERS
+    return bool(folder.st_mode & others) and not folder.st_mode & stat.S_ISVTX
 
 
 def _filesystem(path: Path) -> Finding:
@@ -315,3 +334,6 @@ def _close_to_others(path: Path) -> None:
     for file in (path, path.with_name(path.name + "-wal"), path.with_name(path.name + "-shm")):
         if file.exists():
             os.chmod(file, 0o600)
+    folder = path.resolve().parent
+    if _is_open(folder.stat()) and folder.stat().st_uid == os.getuid():
+        os.chmod(folder, stat.S_IMODE(folder.stat().st_mode) & ~WRITABLE_BY_OTHERS)
