@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from bench.attack import sync
 from bench.consolidate import growth
 from bench.retrieval.ablation import ablated
 from bench.retrieval.surfaces import CALLS
@@ -132,6 +133,14 @@ def test_languages_are_searched_as_well_as_pairs_of_characters_are(tmp_path: Pat
         assert len(rows) == 8
         ours, bm25 = (sum(row["scores"][name]["R@10"] for row in rows) for name in ("lore", "bm25"))
         assert ours >= bm25
+
+
+def test_machines_that_exchange_memories_lose_nothing_and_bring_nothing_back() -> None:
+    counts = sync.run(1, seed=2)
+    assert counts["memories"] > 0
+    assert {name: counts[name] for name in ("lost", "resurrected", "changed", "refused_and_passed")} == {
+        "lost": 0, "resurrected": 0, "changed": 0, "refused_and_passed": 0,
+    }  # fmt: skip
 
 
 def test_killed_writers_lose_nothing() -> None:

@@ -1,11 +1,12 @@
 """Attack Lore and count what gets through.
 
-python -m bench.attack [--rounds 3] [--every 1] [--kills 400] [--parts requests,crossings,…] [--json FILE]
-                       [--postgres URL]
+python -m bench.attack [--rounds 3] [--every 1] [--kills 400] [--trials 60] [--postgres URL]
+                       [--parts requests,crossings,…] [--json FILE]
 
 requests: every route with credentials that must not be accepted. crossings: valid callers reach for other
 namespaces and tenants. tokens: forged tokens of an OAuth issuer. pages: hostile web pages in a browser that
-is signed in. kills: a process is killed at any call of the file layer.
+is signed in. kills: a process is killed at any call of the file layer. sync: two machines and a server
+that goes back to an older copy exchange memories while clocks jump and memories are erased.
 """
 
 import argparse
@@ -17,12 +18,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bench.attack import crossings, pages, requests, tokens
+from bench.attack import crossings, pages, requests, sync, tokens
 from bench.attack.fortress import fortress
 from tests.doors.http.issuer import running_issuer
 
 HARM = ("answered", "leaked", "failed", "changed", "harmed", "accepted", "signed_out", "lost", "resurrected",
-        "own_not_found", "good_refused")  # fmt: skip
+        "refused_and_passed", "own_not_found", "good_refused")  # fmt: skip
 """Counts that must be 0."""
 
 
@@ -69,6 +70,7 @@ PARTS: dict[str, Callable[[argparse.Namespace], dict[str, Any]]] = {
     "tokens": of_tokens,
     "pages": of_pages,
     "kills": of_kills,
+    "sync": lambda options: sync.run(options.trials),
 }
 
 
@@ -93,6 +95,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--every", type=int, default=1, help="make only one in so many attempts")
     parser.add_argument("--postgres", default="", help="an empty database for requests and crossings")
     parser.add_argument("--kills", type=int, default=400)
+    parser.add_argument("--trials", type=int, default=60, help="of three machines that exchange memories")
     parser.add_argument("--parts", type=_parts, default=list(PARTS), metavar="NAMES", help=", ".join(PARTS))
     parser.add_argument("--json", type=Path)
     return parser.parse_args()

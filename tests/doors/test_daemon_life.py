@@ -18,6 +18,7 @@ from lore.doors.residence import residing
 from lore.doors.starting import ping, start, stop
 from lore.errors import Unavailable
 from lore.filelock import is_held
+from lore.store.sqlite.store import SqliteStore
 from lore.version import VERSION
 from tests.doors.command import Command
 from tests.doors.resident import (
@@ -57,6 +58,11 @@ def daemons(endpoint: Endpoint) -> list[int]:
     return [int(pid) for pid in found.stdout.split()]
 
 
+def has_ended(pid: int) -> bool:
+    """Whether nothing of a process is left but its exit code."""
+    return not os.path.exists(f"/proc/{pid}") or b"Z" in Path(f"/proc/{pid}/stat").read_bytes()
+
+
 # --- its files
 def test_a_daemon_restores_its_removed_files_and_stays_the_only_one(endpoint: Endpoint) -> None:
     for name in ("sock", "pid", "lock", "starting", "status"):
@@ -82,7 +88,7 @@ def test_a_daemon_that_lost_its_lock_ends_and_leaves_the_files_of_its_successor(
     kill(first, signal.SIGCONT)
     until(lambda: ping(endpoint))
     assert pid_of(endpoint) == second.pid
-    until(lambda: not os.path.exists(f"/proc/{first}") or b"Z" in Path(f"/proc/{first}/stat").read_bytes())
+    until(lambda: has_ended(first))
     assert pid_of(endpoint) == second.pid
     assert Path(endpoint.pid).read_text() == str(second.pid)
     stop(endpoint)
@@ -209,3 +215,20 @@ def test_commands_work_around_a_stopped_daemon_and_can_replace_it(endpoint: Endp
     finally:
         kill(before, signal.SIGCONT)
     assert pid_of(endpoint) != before
+
+
+def test_a_daemon_whose_database_was_replaced_ends_and_the_next_serves_the_new_one(tmp_path: Path) -> None:
+    with short_folder() as folder, an_endpoint(folder) as endpoint, Agent(endpoint) as agent:
+        agent.greet().call("create_entities", **entity("from before"))
+        first = pid_of(endpoint)
+        database = folder / "memory.db"
+        SqliteStore(tmp_path / "other.db").close()
+        for rest in ("-wal", "-shm"):
+            Path(f"{database}{rest}").unlink()
+        (tmp_path / "other.db").replace(database)
+        until(lambda: has_ended(first))
+
+        assert "from before" not in str(agent.call("read_graph"))
+        assert "isError" not in agent.call("create_entities", **entity("from now on"))
+        assert pid_of(endpoint) != first
+        assert "removed or replaced" in Path(endpoint.log).read_text()

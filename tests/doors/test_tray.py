@@ -208,6 +208,13 @@ def test_wrong_options_and_a_machine_without_a_display_are_refused(tmp_path: Pat
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_display_that_does_not_answer_is_an_error_of_one_line(tmp_path: Path) -> None:
+    done = run(DISPLAY=":4711", WAYLAND_DISPLAY="", QT_QPA_PLATFORM="xcb", HOME=str(tmp_path))
+    assert done.returncode == 1
+    assert done.stderr.startswith("lore-tray: nothing can be shown on this display: ")
+    assert done.stderr.count("\n") == 1
+
+
 # --- installing
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

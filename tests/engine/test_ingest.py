@@ -18,7 +18,7 @@ from lore.config import Config
 from lore.connecting import wire
 from lore.embed.hashing import HashEmbedder
 from lore.engine.ingest import BATCH_CHARACTERS, Ingested
-from lore.model import Cause, Memory
+from lore.model import Cause, Memory, Tie
 from lore.transcripts.ignore_rules import IgnoreRules
 from lore.transcripts.sources import SOURCES
 from lore.transcripts.turns import Source
@@ -230,6 +230,38 @@ def test_the_full_text_changes_with_its_turn(lore: Lore, file: Path) -> None:
         assert whole(lore) == [f"Bash: cat log\n{output}"]
     [turn] = turns(lore)
     assert "full_length" not in turn.metadata
+
+
+def test_what_an_older_lore_redacted_too_much_comes_back_when_read_again(lore: Lore, file: Path) -> None:
+    """The text, the text before as context of the next turn, and the title; ids, links, derived ones stay."""
+    test = "--- PASS: TestPasswordResetOfTokens (0.00s)"
+    file.write_bytes(line(1, test) + line(2, "All pass.", "assistant") + line(3, "Good."))
+    read(lore, file)
+    first, second, third = turns(lore)
+    [session] = lore.select(Filter(kinds=frozenset({"session"})), 10)
+    derived = lore.remember(Draft(content="The tests of passwords pass."))
+    [link] = lore.link([Tie(source=derived.id, target=first.id, type="derived_from")])
+    hidden = "--- PASS: [redacted: password]"
+    with lore.store.transaction(first.namespace, Cause(verb="test"), 1.0) as writer:
+        context = second.context.replace(first.content, hidden)
+        old = (
+            replace(first, content=hidden),
+            replace(second, context=context),
+            replace(session, title=hidden, content=hidden),
+        )
+        writer.put(old)
+    before = {link.id for link in lore.links([first.id])}
+
+    done = sum(lore.ingest(file, CLAUDE, again=True), Ingested())
+
+    [renamed] = lore.select(Filter(kinds=frozenset({"session"})), 10)
+    assert (done.turns, done.changed) == (0, 2)
+    assert [(one.id, one.content, one.context) for one in turns(lore)] == [
+        (one.id, one.content, one.context) for one in (first, second, third)
+    ]
+    assert (renamed.id, renamed.title, renamed.content) == (session.id, session.title, session.content)
+    assert {one.id for one in lore.links([first.id])} == before >= {link.id}
+    assert sum(lore.ingest(file, CLAUDE, again=True), Ingested()).changed == 0
 
 
 def test_a_session_without_a_project_gets_it_when_it_is_read_again(lore: Lore, file: Path) -> None:

@@ -154,6 +154,22 @@ def test_files_that_others_may_read_are_found_and_closed_to_them(store: SqliteSt
     assert failed_checks(store) == set()
 
 
+def test_a_folder_that_others_may_write_is_found_and_the_own_one_closed(
+    store: SqliteStore, path: Path
+) -> None:
+    path.parent.chmod(0o777)
+    assert failed_checks(store) == {"permissions"}
+    store.check(repair=True)
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o755
+
+    path.parent.parent.chmod(0o777)
+    [finding] = [finding for finding in store.check(repair=True) if not finding.passed]
+    assert f"others may write to {path.parent.parent.resolve()}," in finding.detail
+    assert not finding.repairable
+    path.parent.parent.chmod(0o1777)
+    assert failed_checks(store) == set()
+
+
 # --- upgrades
 
 
@@ -203,7 +219,7 @@ def test_a_file_with_the_schema_of_an_unreleased_lore_is_refused_and_left_alone(
     path.parent.mkdir()
     ask(path, "CREATE TABLE memory (id TEXT)")
     ask(path, "CREATE TABLE migration (name TEXT PRIMARY KEY, applied_at REAL NOT NULL)")
-    ask(path, "INSERT INTO migration VALUES ('0001 memories, links, words, vectors, journal', 1.0)")
+    ask(path, "INSERT INTO migration VALUES ('0001 a draft', 1.0)")
     before = path.read_bytes()
     with pytest.raises(Unavailable, match="the schema of an unreleased Lore"):
         SqliteStore(path)

@@ -61,6 +61,7 @@ def run(config: Config, endpoint: Endpoint, *, on_demand: bool = False) -> None:
         if config.remote_url:  # the server consolidates
             config = replace(config, consolidation_interval=0.0)
         lore = wire(config, patient=False)
+        residence.serve_file()
         try:
             lore.background.start()
             anyio.run(Daemon(lore, config, residence, on_demand).serve)
@@ -162,6 +163,12 @@ class Daemon:
             if not self._residence.regain():
                 logger.warning(
                     "%s was removed, and another daemon begins: this one ends", self._endpoint.lock
+                )
+                stopping.set()
+            elif self._residence.is_replaced:
+                logger.warning(
+                    "%s was removed or replaced: this daemon ends, and the next one serves what is there",
+                    self._config.database,
                 )
                 stopping.set()
             elif not socket.in_place:

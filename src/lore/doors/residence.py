@@ -35,14 +35,25 @@ logger = logging.getLogger(__name__)
 class Residence:
     """The endpoint of the one daemon of a store, as long as it holds both locks."""
 
-    def __init__(self, endpoint: Endpoint, lock: int) -> None:
+    def __init__(self, endpoint: Endpoint, database: Path, lock: int) -> None:
         self.endpoint = endpoint
+        self._database = str(database)
         self._lock = lock
+        self._opened = (0, 0)
 
     @property
     def is_ours(self) -> bool:
         """Whether the files of the endpoint are this daemon's: no other process holds its lock."""
         return in_place(self.endpoint.lock, self._lock)
+
+    def serve_file(self) -> None:
+        """Remember which file the store has opened."""
+        self._opened = _file(self._database)
+
+    @property
+    def is_replaced(self) -> bool:
+        """Whether the database is no longer the file that was opened: nothing can be written any more."""
+        return self._opened != _file(self._database)
 
     def write_pid(self) -> None:
         """The number of this process, for programs that cannot ask."""
@@ -63,7 +74,7 @@ def residing(endpoint: Endpoint, database: Path, patience: float) -> Iterator[Re
     beside = f"{os.path.realpath(database)}{SERVING}"
     try:
         with holding(endpoint.lock, patience) as lock, holding(beside, patience):
-            residence = Residence(endpoint, lock)
+            residence = Residence(endpoint, database, lock)
             try:
                 endpoint.clear()
                 residence.write_pid()
@@ -136,7 +147,13 @@ def _text(path: str) -> str:
 
 
 def _inode(path: str) -> int:
+    return _file(path)[1]
+
+
+def _file(path: str) -> tuple[int, int]:
+    """Device and inode; zeros where there is no such file."""
     try:
-        return os.stat(path).st_ino
+        found = os.stat(path)
     except OSError:
-        return 0
+        return 0, 0
+    return found.st_dev, found.st_ino

@@ -1,6 +1,7 @@
 """tray: `lore-tray`, which shows the daemon on the desktop, starts and stops it, and gives it work."""
 
 import os
+import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,6 +20,7 @@ TOOLKIT = "PySide6"
 INSTALL_EXTRA = "pip install 'agent-lore[tray]', or uv tool install 'agent-lore[tray]'"
 PATH = click.Path(path_type=Path)
 LOCK = "tray.lock"
+PROBE = f"from {TOOLKIT}.QtGui import QGuiApplication; QGuiApplication([])"
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -71,10 +73,19 @@ def _check_toolkit() -> None:
         raise Unavailable(f"{TOOLKIT} is missing; install it with the extra: {INSTALL_EXTRA}")
 
 
+def _check_display() -> None:
+    """Try the display in another process: Qt aborts its own where it cannot connect to one."""
+    done = subprocess.run([sys.executable, "-c", PROBE], capture_output=True, text=True, errors="replace")
+    if done.returncode < 0:  # aborted; an exception in the probe is met, and explained, later
+        reason = next((line for line in done.stderr.splitlines() if line.strip()), "Qt aborts")
+        raise Unavailable(f"nothing can be shown on this display: {reason}")
+
+
 def _run(endpoint: Endpoint) -> None:
     """Show the icon; Unavailable says why that cannot be done here."""
     if sys.platform == "linux" and not has_display():
         raise Unavailable("there is no display here: neither DISPLAY nor WAYLAND_DISPLAY is set")
+    _check_display()
     stay_out_of_dock()
     try:
         with holding(os.path.join(endpoint.home, LOCK), 0.0):

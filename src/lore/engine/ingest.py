@@ -58,6 +58,8 @@ MOST_SESSIONS = 20
 SESSION_LIMIT_BYTES = 400
 LEFT = "pushed to "
 """Begins the reason for which a turn is forgotten that a server has; its address follows."""
+REDACTED = "[redacted: "
+"""The beginning of what stands in the place of a secret."""
 NAMES = uuid.UUID("7b0c6b1e-5d0f-4c55-9a5e-0d6f2f0b8c11")
 
 
@@ -175,11 +177,13 @@ class _Keeping:
         self._signed: dict[str, str] = {}
         self._waiting: dict[str, Heading] = {}
         self.touched: set[str] = set()
+        self._before: dict[str, str] = {}
         self._project = cache(project)
 
     def keep(self, batch: Sequence[TurnOrHeading], bookmark: Bookmark | None) -> Ingested:
         """Keep a batch, and the bookmark behind it if there is one, in one transaction."""
         secrets: Counter[str] = Counter()
+        self._before = {}
         cleaned = [self._dated(clean_turn(one, secrets)) for one in batch if isinstance(one, Turn)]
         turns = {self._id(turn.uuid): turn for turn in cleaned if turn.text}
         new_headings = (clean_heading(one, secrets) for one in batch if isinstance(one, Heading))
@@ -196,6 +200,7 @@ class _Keeping:
             placed = self._placed([turns[memory.id] for memory in changed], writer)
             full_texts = {memory.id: Admitted(turns[memory.id].full) for memory in changed}
             writer.put([*changed, *placed], full_texts)
+            writer.put(self._retitled(changed, existing, turns, writer))
             if bookmark is not None:
                 last = list(self._last.items())
                 writer.put_records([replace(bookmark, state={**bookmark.state, "last": last})])
@@ -244,6 +249,7 @@ class _Keeping:
             for id, memory in current.items()
             if (memory.project or self._project_key(turns[id])) != memory.project
             or (memory.content, full.get(id, "")) != (turns[id].text, turns[id].full)
+            or self._is_restored(memory, turns[id])
         ]
         grown = [
             replace(memory, forgotten_at=None, forgotten_reason="")
@@ -254,9 +260,43 @@ class _Keeping:
         ]
         return [self._current(memory, turns[memory.id]) for memory in (*changed, *grown)]
 
+    def _is_restored(self, memory: Memory, turn: Turn) -> bool:
+        """Whether today's rules keep what earlier ones removed beside the text of a turn."""
+        reasoning = str(memory.metadata.get("reasoning", ""))
+        return (REDACTED in memory.context and memory.context != self._context_of(memory, turn)) or (
+            REDACTED in reasoning and reasoning != turn.reasoning
+        )
+
+    def _context_of(self, memory: Memory, turn: Turn) -> str:
+        """The context of a stored turn; what is redacted in it is written anew."""
+        if REDACTED not in memory.context:
+            return memory.context
+        project = self._project(turn.folder, turn.remote)
+        return _context(turn, project, self._before.get(memory.id, ""))
+
+    def _retitled(
+        self,
+        changed: Sequence[Memory],
+        existing: Mapping[str, Memory],
+        turns: Mapping[str, Turn],
+        reader: Reader,
+    ) -> list[Memory]:
+        """Sessions that are called by the earlier text of one of these turns, called by its text of now."""
+        named = {
+            (self._session(turns[memory.id].session), preview(existing[memory.id].content, TITLE)): title
+            for memory in changed
+            if (title := preview(memory.content, TITLE))
+        }
+        return [
+            replace(session, title=title, content=title, updated_at=self._now)
+            for id, session in reader.get({id for id, _ in named}).items()
+            if (title := named.get((id, session.title), session.title)) != session.title
+        ]
+
     def _current(self, memory: Memory, turn: Turn) -> Memory:
         return replace(
             memory,
+            context=self._context_of(memory, turn),
             kind=_kind(turn),
             content=Admitted(turn.text),
             project=memory.project or self._project_key(turn),
@@ -346,8 +386,9 @@ class _Keeping:
         memories, links = [], []
         for id, turn in turns.items():
             own_call = _kind(turn) == LORE_CALL
+            before, text_before = self._last.get(turn.session, ("", ""))
+            self._before[id] = text_before
             if id not in existing:
-                before, text_before = self._last.get(turn.session, ("", ""))
                 memories.append(self._memory(id, turn, text_before))
                 links.append(self._link(self._session(turn.session), id, "hierarchical"))
                 if before and not own_call:

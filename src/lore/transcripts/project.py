@@ -2,10 +2,12 @@
 
 import errno
 import re
+import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 
 from lore.patterns import regex
+from lore.text import plain_name
 from lore.transcripts import untrusted_files
 
 REMOTE = regex(r'^\s*\[remote "([^"]+)"\]\s*$')
@@ -14,6 +16,9 @@ URL = regex(r"^\s*url\s*=\s*(\S+)\s*$")
 SCP = regex(r"^(?:[^@/:]+@)?([^/:]+):(?!//)(.+)$")
 ADDRESS = regex(r"^[a-z][a-z0-9+.-]*://(?:[^@/]*@)?([^/:]*)(?::\d+)?/(.+)$", re.IGNORECASE)
 PREFERRED = "origin"
+NAME_WIDTH = 80
+BREAKING = ("Cc", "Cf", "Zl", "Zp")
+"""Categories of characters that end a line or hide: a key is one line, whatever a folder is called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +68,13 @@ def repository(url: str) -> str:
 
 
 def name_of(key: str) -> str:
-    """The name of the project with this key, for people."""
-    return key.rstrip("/").rpartition("/")[2] or key
+    """The name of the project with this key, for people and agents: it begins no section of a text."""
+    return plain_name(key.rstrip("/").rpartition("/")[2] or key, NAME_WIDTH)
 
 
 def _project(key: str) -> Project:
     key = key.encode("utf-8", "replace").decode()  # the bytes of a folder's name may not be valid text
+    key = "".join(" " if unicodedata.category(one) in BREAKING else one for one in key)
     return Project(key, name_of(key))
 
 

@@ -52,7 +52,9 @@ MANY_BYTES = 2_000_000
 )
 @click.option("--once/--follow", default=True, help="Read once (default), or as agents write, until Ctrl-C.")
 @click.option(
-    "--again", is_flag=True, help="Read from the beginning, to complete turns that older versions cut."
+    "--again",
+    is_flag=True,
+    help="Read from the beginning: turns that older versions cut or redacted too much become whole.",
 )
 def ingest(flags: Flags, /, *, since: str | None, as_json: bool, **options: Any) -> int:
     """Read the conversations that your agents recorded.

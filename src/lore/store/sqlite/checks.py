@@ -3,7 +3,7 @@
 import os
 import stat
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from lore.store.sqlite.file_state import obstacle
 from lore.vectors import unpacked
 
 NETWORK_FILESYSTEMS = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "virtiofs", "fuse.sshfs"})
+WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 SAMPLE = 2_000
 MUCH_FREE = 5
 """A file of which one page in MUCH_FREE is free is worth to be written again."""
@@ -53,8 +54,7 @@ UNJOURNALED = """
     SELECT count(*) FROM memory WHERE (tenant, id) NOT IN
         (SELECT tenant, id FROM journal WHERE noun = 'memory')
 """
-TEXTS = f"SELECT alias, tenant, {', '.join(text_index.FIELDS)} FROM memory"
-NEWEST_TEXTS = f"{TEXTS} ORDER BY alias DESC LIMIT {SAMPLE}"
+NEWEST_TEXTS = f"{text_index.ALL_TEXTS} ORDER BY alias DESC LIMIT {SAMPLE}"
 GRAMS = f"SELECT {', '.join(text_index.FIELDS)} FROM grams WHERE rowid = ?"
 SUBJECTS = "SELECT tenant, name FROM subject WHERE memory = ?"
 NEWEST_VECTORS = f"SELECT data FROM short_vector ORDER BY memory DESC LIMIT {SAMPLE}"
@@ -118,7 +118,25 @@ def _permissions(path: Path) -> Finding:
     ]
     if open_to_others:
         return Finding("permissions", False, f"others may read {', '.join(open_to_others)}", repairable=True)
+    if (folder := _open_folder(path)) is not None:
+        ours = folder == path.resolve().parent
+        detail = f"others may write to {folder}, so they can put another file in the place of the store"
+        mend = "" if ours else f"; close it: chmod go-w {folder}"
+        return Finding("permissions", False, detail + mend, repairable=ours)
     return Finding("permissions", True, "only you can read the files")
+
+
+def _open_folder(path: Path) -> Path | None:
+    """The nearest folder above a file in which others may replace what it holds."""
+    if sys.platform == "win32":
+        return None
+    return next((folder for folder in path.resolve().parents if _is_open(folder.stat())), None)
+
+
+def _is_open(folder: os.stat_result) -> bool:
+    """A group with the number of its user is that user's own, by custom."""
+    others = stat.S_IWOTH if folder.st_gid == folder.st_uid else WRITABLE_BY_OTHERS
+    return bool(folder.st_mode & others) and not folder.st_mode & stat.S_ISVTX
 
 
 def _filesystem(path: Path) -> Finding:
@@ -169,7 +187,7 @@ def _words(connection: apsw.Connection) -> Finding:
 
 def _grams(connection: apsw.Connection) -> Finding:
     wrong = 0
-    for alias, _, texts in _texts(connection, NEWEST_TEXTS):
+    for alias, _, texts in text_index.texts(rows_of(connection), NEWEST_TEXTS):
         expected = text_index.grams_of(texts)
         stored = connection.execute(GRAMS, (alias,)).fetchall()
         wrong += stored != ([tuple(expected)] if any(expected) else [])
@@ -179,20 +197,13 @@ def _grams(connection: apsw.Connection) -> Finding:
 
 def _names(connection: apsw.Connection) -> Finding:
     wrong = 0
-    for alias, tenant, texts in _texts(connection, NEWEST_TEXTS):
+    for alias, tenant, texts in text_index.texts(rows_of(connection), NEWEST_TEXTS):
         expected = {(tenant, name) for name in subjects(texts["title"], texts["content"])}
         wrong += set(connection.execute(SUBJECTS, (alias,)).fetchall()) != expected
     detail = (
         f"{wrong} memories are filed under wrong names" if wrong else "memories are filed under their names"
     )
     return Finding("names", not wrong, detail, repairable=True)
-
-
-def _texts(connection: apsw.Connection, statement: str) -> Iterator[tuple[int, int, text_index.Texts]]:
-    """alias, tenant and indexed texts of memories."""
-    rows: list[Row] = connection.execute(statement).fetchall()
-    for alias, tenant, *texts in rows:
-        yield alias, tenant, dict(zip(text_index.FIELDS, texts, strict=True))
 
 
 def _vectors(connection: apsw.Connection) -> Finding:
@@ -270,15 +281,7 @@ def rebuild(connections: Connections) -> None:
     """
     _close_to_others(connections.path)
     with connections.writing() as connection:
-        connection.execute("INSERT INTO words (words) VALUES ('rebuild')")
-        connection.execute("INSERT INTO grams (grams) VALUES ('rebuild')")  # it may be damaged
-        connection.execute("DELETE FROM grams")
-        connection.execute("DELETE FROM subject")
-        for start in range(0, _number(connection, "SELECT coalesce(max(alias), 0) FROM memory"), SAMPLE):
-            between = f"{TEXTS} WHERE alias > {start} AND alias <= {start + SAMPLE}"
-            for alias, tenant, texts in _texts(connection, between):
-                text_index.add_grams({alias: texts}, rows_of(connection))
-                text_index.add_subjects(tenant, {alias: texts}, rows_of(connection))
+        text_index.index_again(rows_of(connection))
         connection.execute(
             f"{TRUE_DEPTHS} UPDATE memory SET depth = tree.depth FROM tree"
             " WHERE alias = tree.node AND memory.depth != tree.depth"
@@ -331,3 +334,6 @@ def _close_to_others(path: Path) -> None:
     for file in (path, path.with_name(path.name + "-wal"), path.with_name(path.name + "-shm")):
         if file.exists():
             os.chmod(file, 0o600)
+    folder = path.resolve().parent
+    if _is_open(folder.stat()) and folder.stat().st_uid == os.getuid():
+        os.chmod(folder, stat.S_IMODE(folder.stat().st_mode) & ~WRITABLE_BY_OTHERS)

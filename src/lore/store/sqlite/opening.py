@@ -15,6 +15,7 @@ from lore.durable import OWNER_FILE, make_folder, sync_file, sync_folder, write_
 from lore.errors import Invalid, Unavailable
 from lore.model import new_id
 from lore.store.moving import INCOMPLETE, incomplete
+from lore.store.sqlite import first_release
 from lore.store.sqlite.connections import LAST_CHANGE, Connections, plainly
 from lore.store.sqlite.file_state import Level
 from lore.text import listed
@@ -85,11 +86,22 @@ def migrate(connections: Connections, steps: dict[str, str] | None = None) -> No
     clear_partial(backups_of(connections.path))
     if missing and applied:
         _back_up(connections, missing[0])
+    if first_release.is_first_release(applied):
+        _take_over(connections, steps)
+        missing.remove(FIRST_SCHEMA)
     for together in [[name] for name in missing] if applied else [missing]:
         with connections.writing() as writer:
             for name in together:
                 _apply(writer, name, steps, connections.path)
     _mark(connections.path)
+
+
+def _take_over(connections: Connections, steps: dict[str, str]) -> None:
+    """Give a file of the first release the first schema; another process may have done it a moment ago."""
+    logger.info("%s: a store of the first 0.1.0 takes today's form, once", connections.path)
+    with connections.writing() as writer:
+        if first_release.is_first_release(_applied(writer, connections.path)):
+            first_release.take_over(writer, steps[FIRST_SCHEMA], FIRST_SCHEMA)
 
 
 def check_schema(connection: apsw.Connection, path: Path) -> None:
@@ -117,6 +129,8 @@ def _applied(connection: apsw.Connection, path: Path) -> list[str]:
 
 
 def _refuse_newer(applied: Sequence[str], steps: dict[str, str], path: Path) -> None:
+    if first_release.is_first_release(applied):
+        return
     if applied and FIRST_SCHEMA not in applied:
         raise Unavailable(
             f"{path} has the schema of an unreleased Lore, which this Lore {VERSION} does not read; "

@@ -8,7 +8,7 @@ excerpts, compressed and in no index.
 
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 
 from lore.errors import NotFound
@@ -210,6 +210,31 @@ def change(tenant: int, alias: int, before: Texts, after: Texts, rows: Rows) -> 
     add(tenant, {alias: after}, rows)
     rows(UNEMBED, (alias,))
     rows(DROP_VECTOR, (alias,))
+
+
+ALL_TEXTS = f"SELECT alias, tenant, {', '.join(FIELDS)} FROM memory"
+HIGHEST_ALIAS = "SELECT coalesce(max(alias), 0) FROM memory"
+BATCH = 2_000
+
+
+def texts(rows: Rows, statement: str) -> Iterator[tuple[int, int, Texts]]:
+    """alias, tenant and indexed texts of the memories of a statement that begins with ALL_TEXTS."""
+    for alias, tenant, *values in rows(statement, ()):
+        yield alias, tenant, dict(zip(FIELDS, values, strict=True))
+
+
+def index_again(rows: Rows) -> None:
+    """Words, grams and names of all memories, from their texts."""
+    rows("INSERT INTO words (words) VALUES ('rebuild')", ())
+    rows("INSERT INTO grams (grams) VALUES ('rebuild')", ())  # it may be damaged
+    rows("DELETE FROM grams", ())
+    rows("DELETE FROM subject", ())
+    ((highest,),) = rows(HIGHEST_ALIAS, ())
+    for start in range(0, highest, BATCH):
+        between = f"{ALL_TEXTS} WHERE alias > {start} AND alias <= {start + BATCH}"
+        for alias, tenant, fields in texts(rows, between):
+            add_grams({alias: fields}, rows)
+            add_subjects(tenant, {alias: fields}, rows)
 
 
 def _values(texts: Texts) -> list[str]:
