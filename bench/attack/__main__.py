@@ -1,11 +1,12 @@
 """Attack Lore and count what gets through.
 
 python -m bench.attack [--rounds 3] [--every 1] [--kills 400] [--parts requests,crossings,…] [--json FILE]
-                       [--postgres URL]
+                       [--postgres URL] [--texts FILE]
 
 requests: every route with credentials that must not be accepted. crossings: valid callers reach for other
 namespaces and tenants. tokens: forged tokens of an OAuth issuer. pages: hostile web pages in a browser that
-is signed in. kills: a process is killed at any call of the file layer.
+is signed in. kills: a process is killed at any call of the file layer. texts: texts that instruct agents
+arrive as an agent's notes, from tools, pages and sub-agents, and honest notes among them.
 """
 
 import argparse
@@ -17,12 +18,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bench.attack import crossings, pages, requests, tokens
+from bench.attack import crossings, pages, requests, texts, tokens
 from bench.attack.fortress import fortress
 from tests.doors.http.issuer import running_issuer
 
 HARM = ("answered", "leaked", "failed", "changed", "harmed", "accepted", "signed_out", "lost", "resurrected",
-        "own_not_found", "good_refused")  # fmt: skip
+        "own_not_found", "good_refused", "reached", "promises_broken")  # fmt: skip
 """Counts that must be 0."""
 
 
@@ -63,12 +64,17 @@ def of_kills(options: argparse.Namespace) -> dict[str, Any]:
     return {"kills": kills, "acknowledged": racing["acknowledged"], "lost": racing["lost"], "failed": failed}
 
 
+def of_texts(options: argparse.Namespace) -> dict[str, Any]:
+    return texts.run(options.texts)
+
+
 PARTS: dict[str, Callable[[argparse.Namespace], dict[str, Any]]] = {
     "requests": of_requests,
     "crossings": of_crossings,
     "tokens": of_tokens,
     "pages": of_pages,
     "kills": of_kills,
+    "texts": of_texts,
 }
 
 
@@ -93,6 +99,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--every", type=int, default=1, help="make only one in so many attempts")
     parser.add_argument("--postgres", default="", help="an empty database for requests and crossings")
     parser.add_argument("--kills", type=int, default=400)
+    parser.add_argument("--texts", type=Path, default=texts.TEXTS, help="JSON lines with texts and labels")
     parser.add_argument("--parts", type=_parts, default=list(PARTS), metavar="NAMES", help=", ".join(PARTS))
     parser.add_argument("--json", type=Path)
     return parser.parse_args()
