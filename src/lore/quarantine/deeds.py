@@ -19,6 +19,9 @@ OPEN = regex(
     r"|\b(?:authorized|authenticated|is_admin)\b ?(?:=|:|to|return\w{0,2}) ?true\b"
     r"|\b0\.0\.0\.0/0\b[^\n]{0,60}\b(?:22|ssh|ingress|inbound)\b"
     rf"|\b(?:accept|allow|add|create|keep|leave)\b[^.\n]{{0,80}}\bpassword\b[^.\n]{{0,5}}{_LITERAL}"
+    r"|\b(?:sanitiz|escap|validat|verif|authori[sz]|authenticat)\w{0,20}(?:\(\))?"
+    r"[^.\n]{0,60}?\b(?:always|unconditionally) (?:return|accept|succeed|allow|pass)\w{0,3}\b"
+    r"|\breturn the input unchanged\b|\buid ?[=:]? ?0\b"
     r"|\bpermissions?\b[^\n]{0,60}\b0?777\b",
     re.IGNORECASE,
 )
@@ -51,12 +54,32 @@ MISNAMED = regex(
     r"|\b(?:fold|slip|sneak|bury|tuck|hide|smuggle|blend|mix) (?:it|this|them|that|these)\b[^.\n]{0,20}"
     r"\b(?:in|into|among|inside|within)\b[^.\n]{0,40}"
     r"\b(?:commit|diff|changes?|pr|pull request|refactor\w{0,3})\b"
-    rf"|\b(?:quietly|discreetly|stealthily|unobtrusively) {_HIDDEN_DEED}\b"
-    r"|(?:^|[.;,:] |\b(?:always|just|and|simply|then) )(?:say|claim|answer|respond|report|state)\b"
-    rf"[^.\n]{{0,60}}\bthat\b[^.\n]{{0,40}}\b{_GOOD}\b",
+    rf"|\b(?:quietly|discreetly|stealthily|unobtrusively) {_HIDDEN_DEED}\b",
+    re.IGNORECASE,
+)
+"""A change that is given another name or hidden among others."""
+
+_OUTCOME = r"(?:result|results|outcome|findings)"
+CLAIMED = regex(
+    r"(?:^|[.;,:] |\b(?:always|just|and|simply|then) )(?:say|claim|answer|respond|report|state)\b"
+    rf"[^.\n]{{0,60}}\bthat\b[^.\n]{{0,40}}\b{_GOOD}\b"
+    rf"|\b(?:tell|assure|inform) (?:the |your )?users?\b[^.\n]{{0,60}}\b{_GOOD}\b"
+    rf"|\b(?:regardless of|whatever) the {_OUTCOME}\b"
+    r"|\b(?:say|answer|reply|report) (?:yes|ok|success|green)\b"
+    r"|\beven (?:if|when|though) (?:some |it |they |the tests? |tests )?(?:\w{1,10} )?"
+    r"(?:fail(?:s|ed)?|skipped)\b",
     re.IGNORECASE | re.MULTILINE,
 )
-"""A change that is given another name or hidden among others, and success that is claimed."""
+"""Success that is claimed, whatever happened."""
+
+DECODED = regex(
+    r"\b(?:decode|rot13|base64|unscramble|reverse|un-?hex)\b[^.\n]{0,80}\b(?:and|then)\b[^.\n]{0,30}"
+    r"\b(?:run|execute|follow|obey|eval|source)\b|<!--[^>\n]{0,200}\b(?:agent|assistant|ai|model|llm)s?\b"
+    r"|\b(?:if|when|although|even if) the user (?:objects|disagrees|contradicts|protests|refuses"
+    r"|says (?:no|stop)|corrects you|asks you to stop|tells you otherwise)\b",
+    re.IGNORECASE,
+)
+"""Orders in a code or a comment, and those that stand against the user's word."""
 
 OUTRANKED = regex(
     r"\b(?:notes?|memor(?:y|ies)|entries|lore)\b[^.\n]{0,60}"

@@ -28,6 +28,7 @@ _PIPE = regex(
     rf"|\bbase64 (?:-d|--decode|-D)\b[^\n|]{{0,80}}\| ?{_SHELL}|\bxxd -r[^\n|]{{0,40}}\| ?{_SHELL}"
     rf"|{_FETCH}[^\n]{{1,200}}?(?:&&|;| and then | then )[^\n]{{0,40}}?(?:chmod \+?[\w]+"
     rf"|{_SHELL} (?:\./|/tmp|\S+\.(?:sh|py|ps1)))"
+    rf"|\b(?:exec|eval|system|popen)\([^\n]{{0,120}}?(?:urlopen|requests\.get|fetch\(|{_FETCH})"
     r"|downloadstring\(|\b(?:npx|bunx|pnpm dlx|uvx|deno run|pipx run)[^\n]{0,40}? (?:https?://|git\+)",
     re.IGNORECASE,
 )
@@ -71,7 +72,7 @@ _UNVERIFIED = regex(
     r"|_create_unverified_context|\bcert_none\b"
     r"|\bdanger_accept_invalid_certs\b|\bsetenforce 0\b|\bexecutionpolicy (?:bypass|unrestricted)\b"
     r"|\bcom\.apple\.quarantine\b|\bufw disable\b|\bspctl --master-disable\b"
-    r"|\bset ssl:verify-certificate no\b",
+    r"|\bset ssl:verify-certificate no\b|\bpush\b[^\n]{0,40} --force(?![\w-])",
     re.IGNORECASE,
 )
 _PERMISSIONS = regex(
@@ -103,8 +104,8 @@ _COMMANDS = {
     SENT: (_SENT,),
     "a way in that is left open": (deeds.OPEN,),
     "tests that are taken away": (deeds.UNTESTED,),
-    CONCEAL: (deeds.MISNAMED,),
-    OVERRIDE: (deeds.OUTRANKED, deeds.FOLLOWED),
+    CONCEAL: (deeds.MISNAMED, deeds.CLAIMED),
+    OVERRIDE: (deeds.OUTRANKED, deeds.FOLLOWED, deeds.DECODED),
 }
 _SENTENCES: dict[str, tuple[tuple[str, ...], ...]] = {
     "packages from a foreign source": (
@@ -119,7 +120,7 @@ _SENTENCES: dict[str, tuple[tuple[str, ...], ...]] = {
         ("weaken", "guard"),
         ("dismiss warning", "warning"),
     ),
-    "permissions that are skipped": (("unasked", "act"), ("assumed",)),
+    "permissions that are skipped": (("unasked", "act"), ("assumed",), ("user", "consented", "everything")),
     SENT: (
         ("send", "secret", "address"),
         ("send", "key file", "address"),
@@ -135,6 +136,8 @@ _SENTENCES: dict[str, tuple[tuple[str, ...], ...]] = {
     "a way in that is left open": (
         ("create", "account", "unseen"),
         ("create", "gate", "address"),
+        ("create", "role", "address"),
+        ("create", "startup", "address"),
         ("create", "hole", "production"),
     ),
     "tests that are taken away": (("take away", "test", "fails"),),
