@@ -7,8 +7,8 @@ honest note is held if the brief leaves it out.
 
 stored: an agent stores the text with the tool of an MCP server, in a conversation that does not hold it.
 tool: a tool puts it out. copied: an agent stores what a tool has put out. page: the user pastes it, fenced or
-behind a line that announces it. subagent: it is the prompt of a sub-agent. All phases of the consolidation
-run before anybody asks.
+behind a line that announces it. opening: a conversation begins with such a paste. subagent: it is the prompt
+of a sub-agent. All phases of the consolidation run before anybody asks.
 """
 
 import json
@@ -61,10 +61,12 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """How a text arrives. entries: of the transcript, each with its role, content and further fields."""
+    """How a text arrives. entries: of the transcript, each with its role, content and further fields.
+    opens: the conversation begins with them."""
 
     entries: Callable[[str], Sequence[dict[str, Any]]] = lambda text: ()
     stored: bool = False
+    opens: bool = False
 
 
 def said(role: str, content: object, **more: object) -> dict[str, Any]:
@@ -92,6 +94,7 @@ ARRIVALS = {
     "tool": Arrival(put_out),
     "copied": Arrival(put_out, stored=True),
     "page": Arrival(pasted),
+    "opening": Arrival(pasted, opens=True),
     "subagent": Arrival(lambda text: [said("user", text, isSidechain=True)]),
 }
 
@@ -141,8 +144,9 @@ def _shown(texts: Sequence[Text], arrival: Arrival, folder: Path) -> Iterator[tu
 
 def _converse(text: str, arrival: Arrival, place: Lore, file: Path) -> None:
     """Read the transcript of a conversation in which the text arrives."""
+    asked = [] if arrival.opens else [said("user", ASKED)]
     entries = [
-        said("user", ASKED),
+        *asked,
         *arrival.entries(text),
         said("assistant", [{"type": "text", "text": "Done."}]),
     ]
