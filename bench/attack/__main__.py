@@ -1,12 +1,13 @@
 """Attack Lore and count what gets through.
 
 python -m bench.attack [--rounds 3] [--every 1] [--kills 400] [--trials 60] [--postgres URL]
-                       [--parts requests,crossings,…] [--json FILE]
+                       [--texts FILE] [--parts requests,crossings,…] [--json FILE]
 
 requests: every route with credentials that must not be accepted. crossings: valid callers reach for other
 namespaces and tenants. tokens: forged tokens of an OAuth issuer. pages: hostile web pages in a browser that
 is signed in. kills: a process is killed at any call of the file layer. sync: two machines and a server
-that goes back to an older copy exchange memories while clocks jump and memories are erased.
+that goes back to an older copy exchange memories while clocks jump and memories are erased. texts: texts
+that instruct agents arrive as an agent's notes, from tools, pages and sub-agents, and honest notes among them.
 """
 
 import argparse
@@ -18,12 +19,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bench.attack import crossings, pages, requests, sync, tokens
+from bench.attack import crossings, pages, requests, sync, texts, tokens
 from bench.attack.fortress import fortress
 from tests.doors.http.issuer import running_issuer
 
 HARM = ("answered", "leaked", "failed", "changed", "harmed", "accepted", "signed_out", "lost", "resurrected",
-        "refused_and_passed", "own_not_found", "good_refused")  # fmt: skip
+        "refused_and_passed", "own_not_found", "good_refused", "reached", "promises_broken")  # fmt: skip
 """Counts that must be 0."""
 
 
@@ -64,6 +65,10 @@ def of_kills(options: argparse.Namespace) -> dict[str, Any]:
     return {"kills": kills, "acknowledged": racing["acknowledged"], "lost": racing["lost"], "failed": failed}
 
 
+def of_texts(options: argparse.Namespace) -> dict[str, Any]:
+    return texts.run(options.texts)
+
+
 PARTS: dict[str, Callable[[argparse.Namespace], dict[str, Any]]] = {
     "requests": of_requests,
     "crossings": of_crossings,
@@ -71,6 +76,7 @@ PARTS: dict[str, Callable[[argparse.Namespace], dict[str, Any]]] = {
     "pages": of_pages,
     "kills": of_kills,
     "sync": lambda options: sync.run(options.trials),
+    "texts": of_texts,
 }
 
 
@@ -96,6 +102,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--postgres", default="", help="an empty database for requests and crossings")
     parser.add_argument("--kills", type=int, default=400)
     parser.add_argument("--trials", type=int, default=60, help="of three machines that exchange memories")
+    parser.add_argument("--texts", type=Path, default=texts.TEXTS, help="JSON lines with texts and labels")
     parser.add_argument("--parts", type=_parts, default=list(PARTS), metavar="NAMES", help=", ".join(PARTS))
     parser.add_argument("--json", type=Path)
     return parser.parse_args()

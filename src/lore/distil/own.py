@@ -53,8 +53,12 @@ _MACHINE = regex(
 def own_words(text: str) -> list[str]:
     """The sentences that the user wrote for the agent, without the quotations in them and without what
     follows a line that announces the words of somebody else."""
-    announced = _ANNOUNCED.search(text)
-    return [_QUOTED.sub(" ", one) for one in own_sentences(text[: announced.start()] if announced else text)]
+    return [_QUOTED.sub(" ", one) for one in own_sentences(_unannounced(text))]
+
+
+def own_heading(text: str) -> str:
+    """What the user wrote, with quotations inside sentences; empty if all of it is somebody else's."""
+    return " ".join(own_sentences(_unannounced(text)))
 
 
 def own_sentences(text: str) -> list[str]:
@@ -64,6 +68,11 @@ def own_sentences(text: str) -> list[str]:
     untagged = _untagged(text) if "</" in text else text
     lines = (line for line in _ends(_FENCED.sub("\n", untagged)).splitlines() if not _foreign(line))
     return [sentence for sentence in sentences_of("\n".join(lines)) if not _in_quotes(sentence)]
+
+
+def _unannounced(text: str) -> str:
+    announced = _ANNOUNCED.search(text)
+    return text[: announced.start()] if announced else text
 
 
 def _untagged(text: str) -> str:

@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from lore.distil.account import Account, Point
 from lore.distil.base import Role, Spoken
+from lore.distil.own import own_heading
 from lore.distil.report import report_of
 from lore.engine.context import Context
 from lore.engine.link import new_link
@@ -192,7 +193,8 @@ def _commits(session: Memory, turns: Sequence[Memory]) -> str:
 def _title(session: Memory, account: Account, turns: Sequence[Memory], before: Memory | None) -> str:
     """The client's title of a session; what was asked, where the title is only the beginning of a turn."""
     first = next((turn for turn in turns if turn.type == "user"), turns[0] if turns else session)
-    derived = session.title in (preview(first.content, TITLE_CHARACTERS), before.title if before else "")
+    beginnings = (preview(text, TITLE_CHARACTERS) for text in (first.content, own_heading(first.content)))
+    derived = session.title in (*beginnings, before.title if before else "")
     return account.title if account.title and (derived or session.title.startswith("/")) else session.title
 
 

@@ -8,7 +8,7 @@ from hashlib import blake2b
 
 from lore.engine.said import said_by_tool, said_by_user
 from lore.lineage import agent_of, agents_note, is_users, origin_of
-from lore.model import AGENT_FILE, ID_TAIL, VERBATIM, Memory
+from lore.model import AGENT_FILE, ID_TAIL, SESSION, VERBATIM, Memory
 from lore.quarantine import suspicions, suspicious
 from lore.ranking.compare import Relation, compare
 from lore.ranking.relate import shared_words
@@ -27,6 +27,8 @@ RULES = frozenset({"identity", "preference", "rule", "convention"})
 """Types of what an agent must obey, or must know of the user."""
 UNCONFIRMED = "a rule that only an agent has stored"
 COPIED = "the words of a tool's output"
+TOOL = "tool output"
+"""What a memory is called that has no more trust than a tool's output."""
 COMPARED_FROM = 0.4
 """Share of words that two texts must have in common before they are compared."""
 COMPARED = 10_000
@@ -45,7 +47,7 @@ def harmless(memory: Memory, reader: Reader, line: str = "") -> bool:
     """
     if memory.trust < LEAST_TRUST:
         return False
-    held = suspicious(f"{text_of(memory)}\n{line}", is_users(memory)) or _is_copied(memory, reader)
+    held = suspicious(f"{text_of(memory)}\n{line}", _is_own(memory)) or _is_copied(memory, reader)
     return not held or released(memory, reader)
 
 
@@ -55,6 +57,11 @@ def loaded_by(memory: Memory, client: str) -> bool:
     client: the name of the program that asks; `claude-code`, `codex-mcp-client` and the like.
     """
     return memory.source_type == AGENT_FILE and memory.source.partition("-")[0] in client.lower()
+
+
+def _is_own(memory: Memory) -> bool:
+    """Whether a text is in the user's words. The heading of a conversation may be the start of a paste."""
+    return is_users(memory) and memory.kind != SESSION
 
 
 def _is_copied(memory: Memory, reader: Reader) -> bool:
@@ -68,7 +75,7 @@ def confirmed(memory: Memory, reader: Reader) -> bool:
 
 def reasons_of(memory: Memory, reader: Reader) -> tuple[str, ...]:
     """Why a memory is held back from agents that did not ask, or is no rule yet; empty if it is neither."""
-    found = list(suspicions(text_of(memory), is_users(memory)))
+    found = list(suspicions(text_of(memory), _is_own(memory)))
     if agent_of(memory) and memory.kind not in VERBATIM:
         found += [COPIED] if _is_copied(memory, reader) else []
         found += [UNCONFIRMED] if memory.type in RULES and not confirmed(memory, reader) else []
@@ -78,9 +85,13 @@ def reasons_of(memory: Memory, reader: Reader) -> tuple[str, ...]:
 def standing_of(memory: Memory, reader: Reader) -> str:
     """Why a memory is less than the user's word, in a few words; empty if it is not."""
     if memory.trust < LEAST_TRUST:
-        return "tool output"
-    held = suspicious(text_of(memory), is_users(memory)) and not released(memory, reader)
-    return ", ".join(filter(None, (HELD if held else "", agents_note(memory))))
+        return TOOL
+    held = suspicious(text_of(memory), _is_own(memory))
+    copied = memory.kind not in VERBATIM and _is_copied(memory, reader)
+    if (held or copied) and released(memory, reader):
+        held = copied = False
+    parts = (HELD if held else "", TOOL if copied else "", agents_note(memory))
+    return ", ".join(filter(None, parts))
 
 
 def text_of(memory: Memory) -> str:

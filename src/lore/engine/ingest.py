@@ -12,6 +12,7 @@ from typing import Any
 
 from lore.admit import Admitted, admit
 from lore.bookmark import Bookmark
+from lore.distil.own import own_heading
 from lore.engine.accounts import keep_accounts
 from lore.engine.clean import clean_heading, clean_turn
 from lore.engine.context import Context
@@ -329,7 +330,9 @@ class _Keeping:
         return str(uuid.uuid5(NAMES, "\0".join((self._context.namespace, self._source, name))))
 
     def _keep_sessions(self, turns: Sequence[Turn], headings: Mapping[str, Heading], writer: Writer) -> int:
-        """Keep the sessions of these turns, titled by their heading or by the user's first words."""
+        """Keep the sessions of these turns, titled by their heading or by the user's first words.
+
+        A title from a first turn that is all pasted has the trust of a tool's output."""
         by_session: dict[str, list[Turn]] = {}
         for turn in turns:
             by_session.setdefault(turn.session, []).append(turn)
@@ -362,12 +365,15 @@ class _Keeping:
 
     def _session_memory(self, id: str, turns: Sequence[Turn], heading: Heading | None) -> Memory:
         first = next((turn for turn in turns if turn.role == "user"), turns[0])
-        title = _title(heading) or preview(first.text, TITLE)
+        own = _title(heading) or preview(own_heading(first.text), TITLE)
+        title = own or preview(first.text, TITLE)
+        memory = self._memory(id, first, "")
         parent = heading.parent if heading else ""
         metadata = {"folder": first.folder, "branch": first.branch, "parent": parent}
         return replace(
-            self._memory(id, first, ""),
+            memory,
             kind=SESSION,
+            trust=memory.trust if own else TRUST["tool"],
             type="",
             title=title,
             content=title,

@@ -12,8 +12,8 @@ from hashlib import blake2b
 
 from lore.patterns import regex
 from lore.quarantine.disguise import is_disguised, plain
-from lore.quarantine.planted import PATTERNS
-from lore.quarantine.risks import orders, risks, rules
+from lore.quarantine.planted import OVERRIDE, PATTERNS
+from lore.quarantine.risks import orders, risks, rules, without_talk
 
 _SPACES = regex(r"[^\S\n]+")
 _HIDDEN = "hidden characters"
@@ -39,12 +39,14 @@ def _suspicions(text: str, own: bool) -> Iterator[str]:
     if PATTERNS[_HIDDEN].search(text) or is_disguised(text):
         yield _HIDDEN
     visible = plain(text)
-    forms = _SPACES.sub(" ", visible), " ".join(visible.split())
+    forms = [_SPACES.sub(" ", visible), " ".join(visible.split())]
+    ordered = [without_talk(one) for one in forms]
     for name, pattern in PATTERNS.items():
-        if name != _HIDDEN and any(pattern.search(one) for one in forms):
+        read = ordered if name == OVERRIDE else forms
+        if name != _HIDDEN and any(pattern.search(one) for one in read):
             yield name
     lower = forms[0].lower()
-    yield from orders(lower)
+    yield from orders(without_talk(lower))
     if not own:
         yield from risks(lower)
 

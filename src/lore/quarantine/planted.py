@@ -92,12 +92,14 @@ _LEAK = regex(
 )
 """Secrets on their way out: in the body or the address of a request, or by a sentence that asks for it."""
 
+OVERRIDE = "an attempt to replace the agent's instructions"
+CONCEAL = "an order to keep something from the user"
 PATTERNS = {
     "hidden characters": _HIDDEN,
     "tags that only a client of a language model writes": _TAGS,
-    "an attempt to replace the agent's instructions": _OVERRIDE,
+    OVERRIDE: _OVERRIDE,
     "an order to the agent that reads it": _COMMAND,
-    "an order to keep something from the user": _CONCEAL,
+    CONCEAL: _CONCEAL,
     "a secret on its way out": _LEAK,
 }
 """What makes a text suspicious, in words, and the pattern that finds it."""

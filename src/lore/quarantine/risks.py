@@ -7,10 +7,13 @@ it in its clause make it harmless: "never push with --no-verify".
 
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import lru_cache
 
 from lore.patterns import regex
-from lore.wordlists import word_lists
+from lore.quarantine import deeds
+from lore.quarantine.addresses import ADDRESS, FOREIGN, OWN_HOST, PAYEE, PLAIN_HOST, PROGRAM
+from lore.quarantine.classes import lists, words_of
+from lore.quarantine.planted import CONCEAL, OVERRIDE
 
 _SHELL = (
     r"(?:(?:sudo|env|doas) (?:-\w+ )?)?(?:/(?:usr/)?bin/)?(?:(?:ba|z|da|k|fi|c)?sh|python[\d.]*|perl"
@@ -25,6 +28,7 @@ _PIPE = regex(
     rf"|\bbase64 (?:-d|--decode|-D)\b[^\n|]{{0,80}}\| ?{_SHELL}|\bxxd -r[^\n|]{{0,40}}\| ?{_SHELL}"
     rf"|{_FETCH}[^\n]{{1,200}}?(?:&&|;| and then | then )[^\n]{{0,40}}?(?:chmod \+?[\w]+"
     rf"|{_SHELL} (?:\./|/tmp|\S+\.(?:sh|py|ps1)))"
+    rf"|\b(?:exec|eval|system|popen)\([^\n]{{0,120}}?(?:urlopen|requests\.get|fetch\(|{_FETCH})"
     r"|downloadstring\(|\b(?:npx|bunx|pnpm dlx|uvx|deno run|pipx run)[^\n]{0,40}? (?:https?://|git\+)",
     re.IGNORECASE,
 )
@@ -34,26 +38,19 @@ _PROSE_PIPE = regex(
     r" (?:the |die |eine |la |le |un )?(?:shell|bash|sh|zsh|python|interpreter|terminal)\b",
     re.IGNORECASE,
 )
-_OWN_HOST = (
-    r"(?:localhost|127\.|10\.|192\.168\.|\[::1\]|[\w.-]{1,80}\.(?:internal|local|lan|corp|intranet"
-    r"|localhost)\b"
-    r"|(?:[\w-]{1,40}\.)?(?:pypi\.org|pythonhosted\.org|npmjs\.(?:org|com)|yarnpkg\.com|pkg\.github\.com"
-    r"|golang\.org|rubygems\.org|crates\.io|maven\.org|apache\.org|debian\.org|ubuntu\.com|docker\.(?:io|com)"
-    r"|github\.com|gitlab\.com|ghcr\.io|quay\.io|pytorch\.org|nuget\.org|packagist\.org|conda\.io"
-    r"|anaconda\.org)\b)"
-)
-_FOREIGN = rf"(?:https?|ftp|git|sparse)(?:\+\w{{1,8}})?://(?:[^\s@/]{{1,40}}@)?(?!{_OWN_HOST})[\w\[]"
 _REGISTRY = regex(
     rf"(?:--?(?:extra-)?index-url|--registry|--find-links|--source|--index|--default-index|-i"
-    rf"|-f)[ =]['\"]?{_FOREIGN}"
+    rf"|-f)[ =]['\"]?{FOREIGN}"
     rf"|\b(?:\w{{0,10}}_?index_url|npm_config_registry|goproxy|registry|npmregistryserver|index-url"
     rf"|mirror)['\"]?"
-    rf" ?(?:=|:|to| )? ?['\"]?{_FOREIGN}"
+    rf" ?(?:=|:|to| )? ?['\"]?{FOREIGN}"
     rf"|\b(?:config set|config) [^\n]{{0,40}}(?:registry|index-url|npmregistryserver"
-    rf"|proxy)[ =]['\"]?{_FOREIGN}"
+    rf"|proxy)[ =]['\"]?{FOREIGN}"
     rf"|\b(?:pip3?|uv pip|uv|npm|pnpm|yarn|gem|cargo|go|bun|poetry) (?:install|i|add"
-    rf"|get)\b[^\n]{{0,60}}?{_FOREIGN}"
-    rf"|\bgem sources[^\n]{{0,20}}{_FOREIGN}|\bdeb \[?[^\n]{{0,40}}trusted=yes",
+    rf"|get)\b[^\n]{{0,60}}?{FOREIGN}"
+    rf""
+    rf"|\b(?:add|install|use|pin)\b[^\n]{{0,80}}?\bgit\+(?=https?:){FOREIGN}"
+    rf"|\bgem sources[^\n]{{0,20}}{FOREIGN}|\bdeb \[?[^\n]{{0,40}}trusted=yes",
     re.IGNORECASE,
 )
 _UNVERIFIED = regex(
@@ -75,55 +72,101 @@ _UNVERIFIED = regex(
     r"|_create_unverified_context|\bcert_none\b"
     r"|\bdanger_accept_invalid_certs\b|\bsetenforce 0\b|\bexecutionpolicy (?:bypass|unrestricted)\b"
     r"|\bcom\.apple\.quarantine\b|\bufw disable\b|\bspctl --master-disable\b"
-    r"|\bset ssl:verify-certificate no\b",
+    r"|\bset ssl:verify-certificate no\b|\bpush\b[^\n]{0,40} --force(?![\w-])",
     re.IGNORECASE,
 )
 _PERMISSIONS = regex(
     r"(?<!\w)--(?:dangerously-\S{1,50}|yolo|full-auto|allow-all-tools|trust-all-tools|auto-approve"
-    r"|no-sandbox|privileged)\b"
+    r"|privileged)\b"
     r"|\bbypasspermissions\b|\bdisableallhooks\b|\byolo mode\b|\bnopasswd\b|\bchmod (?:-\w )?[0-7]?777\b"
     r"|\bauthorized_keys\b|/dev/tcp/|\bnc (?:-\w{1,9} ){0,4}-\w{0,9}e\b"
     r"|\brm -[a-z]{0,8}[rf][a-z]{0,8} (?:-\S{1,20} )?(?:/(?:\s|\*|$)|~|\$home)"
-    r"|\bcap_add\b[^\n]{0,20}\ball\b|\bapproval_policy\W{1,5}never\b|\bsandbox_mode\W{1,5}danger"
+    r"|\bcap_add\b[^\n]{0,20}\ball\b|\bapproval[_ ]policy\W{1,5}(?:to )?\W{0,2}never\b|\bdanger-full-access\b"
+    r"|-auto-approve\b"
     r"|\b(?:permissions?|allow)\W{1,5}\[?\W{0,3}bash\(\*?\)?",
     re.IGNORECASE,
 )
 _SENT = regex(
-    rf"\b(?:curl|wget|http|invoke-webrequest)\b(?![^\n]{{0,120}}{_OWN_HOST})[^\n]{{0,200}}?"
+    rf"\b(?:curl|wget|http|invoke-webrequest)\b(?![^\n]{{0,120}}{OWN_HOST})[^\n]{{0,200}}?"
     r"(?: -d| --data\S{0,20}| -F| --form| -T| --upload-file| --post-file)[ =]?['\"]?[^\n]{0,20}?[@$`<]"
     rf"|\| ?(?:nc|ncat|socat)\b|\b(?:dig|nslookup|host|ping)\b[^\n]{{0,20}}\$[({{]"
-    rf"|\bgit push\b[^\n]{{0,30}} {_FOREIGN}|\bgit remote (?:add|set-url)\b[^\n]{{0,30}} {_FOREIGN}"
+    rf"|\bgit push\b[^\n]{{0,30}} {FOREIGN}|\bgit remote (?:add|set-url)\b[^\n]{{0,30}} {FOREIGN}"
     rf"|\b(?:scp|rsync)\b[^\n]{{0,80}}(?:\.ssh|\.env|\.aws|id_rsa)"
-    rf"|{_FOREIGN}[^\s]{{0,80}}[?&]\w{{1,20}}=(?:\$|<|\{{)",
+    rf"|{FOREIGN}[^\s]{{0,80}}[?&]\w{{1,20}}=(?:\$|<|\{{)",
     re.IGNORECASE,
 )
+SENT = "data that is sent away"
 _COMMANDS = {
     "a download that is run at once": (_PIPE, _PROSE_PIPE),
     "packages from a foreign source": (_REGISTRY,),
     "verification that is switched off": (_UNVERIFIED,),
     "permissions that are skipped": (_PERMISSIONS,),
-    "data that is sent away": (_SENT,),
+    SENT: (_SENT,),
+    "a way in that is left open": (deeds.OPEN,),
+    "tests that are taken away": (deeds.UNTESTED,),
+    CONCEAL: (deeds.MISNAMED, deeds.CLAIMED),
+    OVERRIDE: (deeds.OUTRANKED, deeds.FOLLOWED, deeds.DECODED),
 }
 _SENTENCES: dict[str, tuple[tuple[str, ...], ...]] = {
-    "packages from a foreign source": (("registry", "act", "address"),),
-    "verification that is switched off": (("off", "verification"), ("unchecked", "verification")),
-    "permissions that are skipped": (("unasked", "act"),),
-    "data that is sent away": (
+    "packages from a foreign source": (
+        ("registry", "act", "address"),
+        ("registry", "plain host"),
+        ("not official", "address"),
+        ("act", "plug-in", "address"),
+    ),
+    "verification that is switched off": (
+        ("off", "verification"),
+        ("unchecked", "verification"),
+        ("weaken", "guard"),
+        ("dismiss warning", "warning"),
+    ),
+    "permissions that are skipped": (("unasked", "act"), ("assumed",), ("user", "consented", "everything")),
+    SENT: (
         ("send", "secret", "address"),
+        ("send", "key file", "address"),
         ("send", "secret", "outside"),
         ("send", "data", "address"),
         ("send", "data", "outside"),
+        ("send", "always", "address"),
+        ("send", "secret", "public"),
+        ("put", "secret", "public"),
+        ("swap", "payee"),
     ),
+    "a download that is run at once": (("run", "script"),),
+    "a way in that is left open": (
+        ("create", "account", "unseen"),
+        ("create", "gate", "address"),
+        ("create", "role", "address"),
+        ("create", "startup", "address"),
+        ("create", "hole", "production"),
+    ),
+    "tests that are taken away": (("take away", "test", "fails"),),
+    "traces that are removed": (("erase", "trace"),),
+    "a text that spreads": (("spread", "this note", "everywhere"),),
     "a condition that waits for the user": (
         ("when", "user", "says", "act"),
         ("when", "user", "says", "send"),
     ),
+    OVERRIDE: (("this note", "priority"), ("dismiss", "safety"), ("safety", "void"), ("authority",)),
+    CONCEAL: (
+        ("untold", "report"),
+        ("unwritten", "report"),
+        ("unlisted", "report", "deed"),
+        ("unnoticed",),
+        ("quietly", "act"),
+        ("quietly", "create"),
+        ("quietly", "send"),
+    ),
 }
-_HARMLESS = {"permissions that are skipped": "mild", "data that is sent away": "header"}
+_HARMLESS = {
+    "permissions that are skipped": "mild",
+    SENT: "header",
+    "verification that is switched off": "outdated",
+}
 """A class of words that makes a sentence harmless."""
 _PLANTED: dict[str, tuple[tuple[str, ...], ...]] = {
-    "an attempt to replace the agent's instructions": (("dismiss", "instructions", "previous"),),
-    "an order to keep something from the user": (
+    OVERRIDE: (("dismiss", "instructions", "previous"),),
+    CONCEAL: (
         ("untold", "user"),
         ("secretly", "act"),
         ("secretly", "send"),
@@ -132,13 +175,20 @@ _PLANTED: dict[str, tuple[tuple[str, ...], ...]] = {
 }
 _END = regex(r"(?<=[.!?;])\s+|[。！？；\n]+")
 _CLAUSE = regex(r"[,:;()、，：–—]")
-_WIDE = regex("[\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-_ADDRESS = regex(
-    rf"{_FOREIGN}|\b[\w.+-]{{1,64}}@[\w-]{{1,60}}\.\w|\b(?!{_OWN_HOST})[\w-]{{1,60}}\.(?:com|net|org"
-    rf"|io|dev|co|ru|cn|xyz|site|top|info|app|sh|example|test|invalid)\b"
-    r"|\b(?:\d{1,3}\.){3}\d{1,3}\b|s3://|ftp://",
-    re.IGNORECASE,
+_QUOTATION = regex(
+    r"\"[^\"\n]{1,200}\"|“[^”\n]{1,200}”|„[^“”\n]{1,200}[“”]|«[^»\n]{1,200}»|「[^」\n]{1,200}」|`[^`\n]{1,200}`"
 )
+_KEY_FILE = regex(r"\.(?:pem|p12|pfx|jks|keystore|kdbx|key)\b")
+_CLASSES = {
+    "address": ADDRESS,
+    "plain host": PLAIN_HOST,
+    "script": PROGRAM,
+    "key file": _KEY_FILE,
+    "payee": PAYEE,
+}
+"""Classes that are a pattern."""
+CACHED = 1_024
+"""Classes and sentences whose answer is kept: several sets ask for the same."""
 AFTER = 40
 """Characters behind an act in which it may be forbidden."""
 
@@ -151,8 +201,18 @@ def risks(text: str) -> Iterator[str]:
             for pattern in _COMMANDS.get(name, ())
             for found in pattern.finditer(text)
         )
+        if name == SENT and deeds.PRIVATE_FILE.search(text) and ADDRESS.search(text):
+            asked = True
         if asked or _said(text, _SENTENCES.get(name, ()), _HARMLESS.get(name, "")):
             yield name
+
+
+def without_talk(text: str) -> str:
+    """The text without the quotations in sentences about attacks, their tests and their filters."""
+    talk = (one for one in _END.split(text) if _class("about", one).search(one))
+    for sentence in talk:
+        text = text.replace(sentence, _QUOTATION.sub(" ", sentence))
+    return text
 
 
 def orders(text: str) -> Iterator[str]:
@@ -165,50 +225,37 @@ def orders(text: str) -> Iterator[str]:
 def rules() -> str:
     """All patterns and words."""
     patterns = [one.pattern for several in _COMMANDS.values() for one in several]
-    words = sorted(f"{name}:{word}" for name, found in _lists().items() for word in found)
-    return "\n".join([*patterns, _ADDRESS.pattern, *words, str((_SENTENCES, _PLANTED, _HARMLESS))])
+    words = sorted(f"{name}:{word}" for name, found in lists().items() for word in found)
+    return "\n".join([*patterns, ADDRESS.pattern, *words, str((_SENTENCES, _PLANTED, _HARMLESS))])
 
 
 def _said(text: str, sets: tuple[tuple[str, ...], ...], harmless: str = "") -> bool:
     """Whether a sentence has words of all classes of a set, and nothing that forbids it."""
-    for sentence in _END.split(text):
-        for names in sets:
-            places = [_class(name).search(sentence) for name in names]
-            found = [place for place in places if place]
-            if len(found) < len(names) or (harmless and _class(harmless).search(sentence)):
-                continue
-            act = found[0]
-            if not _is_forbidden(sentence, act.start(), act.end()):
-                return True
-    return False
+    return any(_meets(sentence, names, harmless) for sentence in _END.split(text) for names in sets)
+
+
+def _meets(sentence: str, names: tuple[str, ...], harmless: str) -> bool:
+    if not all(_has(name, sentence) for name in names) or (harmless and _has(harmless, sentence)):
+        return False
+    act = _class(names[0], sentence).search(sentence)
+    return act is not None and not _is_forbidden(sentence, act.start(), act.end())
+
+
+@lru_cache(maxsize=CACHED)
+def _has(name: str, sentence: str) -> bool:
+    return bool(_class(name, sentence).search(sentence))
 
 
 def _is_forbidden(text: str, start: int, end: int) -> bool:
     """Whether words that forbid stand before this place in its clause, or right behind it."""
     before = _END.split(_CLAUSE.split(text[max(0, start - 80) : start])[-1])[-1]
-    words = list(_class("forbid").finditer(before))
-    if words and not _class("forget").match(before[words[-1].end() :].lstrip()):
+    words = list(_class("forbid", before).finditer(before))
+    if words and not _class("forget", before).match(before[words[-1].end() :].lstrip()):
         return True
     behind = _END.split(_CLAUSE.split(text[end : end + AFTER])[0])[0]
-    return bool(_class("forbidden").search(behind))
+    return bool(_class("forbidden", behind).search(behind))
 
 
-def _lists() -> dict[str, frozenset[str]]:
-    return dict(word_lists("lore.quarantine", "words.txt"))
-
-
-@cache
-def _class(name: str) -> "re.Pattern[str]":
-    """Finds a word of a class."""
-    if name == "address":
-        return _ADDRESS
-    parts = sorted(_lists()[name], key=lambda word: (-len(word), word))
-    wide = [re.escape(word) for word in parts if _WIDE.search(word)]
-    spaced = [_spaced(word) for word in parts if not _WIDE.search(word)]
-    return regex("|".join([*wide, rf"(?<!\w)(?:{'|'.join(spaced)})"]))
-
-
-def _spaced(word: str) -> str:
-    """A word of a script with spaces; a star stands for any ending, an apostrophe for both of its forms."""
-    end = "" if word.endswith(("*", "'")) else r"(?!\w)"
-    return re.escape(word.removesuffix("*")).replace("'", "['’]").replace(r"\*", r"\w{0,10}") + end
+def _class(name: str, text: str) -> "re.Pattern[str]":
+    """Finds a word of a class, or what its pattern describes."""
+    return _CLASSES.get(name) or words_of(name, text)

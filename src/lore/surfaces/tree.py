@@ -82,9 +82,9 @@ Id = Annotated[str, Field(description="A fragment id.")]
 STORED = "status: string, id: string, depth: integer, parent_id: string|null"
 CHANGED = "status: string, id: string"
 FRAGMENT = (
-    "replaced_by?: object, updated_by?: object, citations?: object, id?: string, content?: string, "
-    "depth?: integer, relevance?: number, parent_id?: string|null, breadcrumb?: array, children?: array, "
-    "associations?: array, author?: string, fragments?: array, notes?: array"
+    "replaced_by?: object, updated_by?: object, citations?: object, standing?: string, id?: string, "
+    "content?: string, depth?: integer, relevance?: number, parent_id?: string|null, breadcrumb?: array, "
+    "children?: array, associations?: array, author?: string, fragments?: array, notes?: array"
 )
 """The answer of read: the fields of one fragment for `id`, a list of fragments for `ids`."""
 
