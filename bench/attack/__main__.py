@@ -7,7 +7,7 @@ requests: every route with credentials that must not be accepted. crossings: val
 namespaces and tenants. tokens: forged tokens of an OAuth issuer. pages: hostile web pages in a browser that
 is signed in. kills: a process is killed at any call of the file layer. sync: two machines and a server
 that goes back to an older copy exchange memories while clocks jump and memories are erased. texts: texts
-that instruct agents arrive as an agent's notes, from tools, pages and sub-agents, and honest notes among them.
+that instruct agents arrive as an agent's notes, from tools, pages and sub-agents, beside honest notes.
 """
 
 import argparse

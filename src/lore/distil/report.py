@@ -61,6 +61,8 @@ _PASSED = regex(
     r"|no issues found)",
     re.IGNORECASE,
 )
+_LIST = regex(r"todo|task|plan", re.IGNORECASE)
+"""A tool that keeps a list of what is to be done."""
 _MENTION = regex(r"[@#/][\w./-]+")
 """A file that is mentioned, a number, a path: no word of a request."""
 _NUMBERED = regex(r"^\s*\d{1,2}\.\s+([A-Z][^:\n]{3,60}):\s*$", re.MULTILINE)
@@ -291,7 +293,7 @@ def _left(spoken: Sequence[Spoken], closings: Sequence[Closing]) -> Iterator[Poi
 def _todos(spoken: Sequence[Spoken]) -> list[tuple[int, str]]:
     """The items of the last list of todos that are not done."""
     for turn in reversed(spoken):
-        items = _TODO.findall(turn.text) if turn.role == "tool" and "todo" in turn.tool.lower() else []
+        items = _TODO.findall(turn.text) if turn.role == "tool" and _LIST.search(turn.tool) else []
         if items:
             return [(turn.number, text) for mark, text in items if mark in " ~-"]
     return []
