@@ -58,10 +58,10 @@ def answered(call: Call, item: Mapping[str, Any]) -> Finished:
 def answers(name: str, finished: Finished) -> str:
     """A line for each question that the user answered; empty for other tools."""
     given = fields.mapping(fields.parse_object(finished.result).get("answers")) if name == ASKING else {}
-    asked = fields.parse_object(finished.call.full or finished.call.text)
+    arguments = fields.parse_object(finished.call.full or finished.call.text)
     questions = {
         fields.text(one.get("id")): fields.text(one.get("question"))
-        for one in fields.objects(asked.get("questions"))
+        for one in fields.objects(arguments.get("questions"))
     }
     found = []
     for id, answer in given.items():

@@ -210,8 +210,7 @@ def _tool(part: Mapping[str, Any], frame: Turn) -> Iterator[Turn]:
     if text := text or tool.strip():
         yield _timed(replace(frame, role="tool", text=text, full=full, tool=tool, failed=failed), state)
     if tool == ASKING and not failed and (words := "\n".join(user_words.answers_of(output, {}))):
-        said = replace(frame, uuid=f"{frame.uuid}:user", role="user", text=words, tool=tool)
-        yield _timed(said, state)
+        yield _timed(replace(frame, uuid=f"{frame.uuid}:user", role="user", text=words, tool=tool), state)
 
 
 def _timed(turn: Turn, record: Mapping[str, Any]) -> Turn:
