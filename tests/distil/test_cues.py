@@ -113,6 +113,7 @@ def test_rules_preferences_decisions_and_personal_facts_last(type: Type, sentenc
         "We can always revert the migration later",
         "We don't need any integration points",
         "Merge functions that do not need to be separate, unless they are called separately",
+        "Each time you've started a server the port grew, so the last is 3006",
         "Fresh kimchi helps whenever we need to add vegetables to a meal",
         # praise, anger, moods, states
         "I love it, really good work",
