@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lore.distil.base import Type
-from lore.distil.cues import MOST_WORDS, asks, cue_of
+from lore.distil.base import Spoken, Type
+from lore.distil.cues import MOST_WORDS, asks, cue_of, statements_of
 
 
 @pytest.mark.parametrize(
@@ -103,6 +103,18 @@ def test_rules_preferences_decisions_and_personal_facts_last(type: Type, sentenc
         "Don't commit it unless I say so",
         "This must not happen to our customers",
         "I like option 2 with the blue header",
+        # a thing that an earlier sentence names
+        "We don't want to use that directory format in the shop, ever",
+        "You should always run that linter with the strict profile",
+        "Never assume they want meat or dairy",
+        # what code does, and what is possible or needless for the moment
+        "The flag is defined on the watch command but never read in RunE",
+        "The cache is cold and always misses the first request",
+        "We can always revert the migration later",
+        "We don't need any integration points",
+        "Merge functions that do not need to be separate, unless they are called separately",
+        "Each time you've started a server the port grew, so the last is 3006",
+        "Fresh kimchi helps whenever we need to add vegetables to a meal",
         # praise, anger, moods, states
         "I love it, really good work",
         "I always feel tired after lunch",
@@ -117,6 +129,15 @@ def test_rules_preferences_decisions_and_personal_facts_last(type: Type, sentenc
 def test_what_holds_for_the_moment_or_names_nothing_is_left_to_the_turns(sentence: str) -> None:
     cue = cue_of(sentence)
     assert cue is None, cue
+
+
+def test_a_statement_inside_a_quotation_is_not_the_users() -> None:
+    def kept(text: str) -> list[str]:
+        return [one.text for one in statements_of([Spoken(number=1, role="user", text=text)])]
+
+    assert kept('The page says "we always deploy on Mondays" somewhere') == []
+    asking = 'From now on, never ask me questions like "Would you like to go on?" before a commit.'
+    assert kept(asking) == [asking]
 
 
 def test_a_value_is_a_correction_only_after_a_contradiction() -> None:

@@ -563,3 +563,29 @@ def test_an_id_with_an_impossible_time_gives_no_time() -> None:
 @pytest.mark.parametrize("told", [9e14, -9e14, "9999-12-31T23:59:59-12:00", "0001-01-01T00:00:00+12:00"])
 def test_a_time_outside_the_calendar_counts_as_missing(told: object) -> None:
     assert fields.timestamp(told) is None
+
+
+def test_answers_and_plans() -> None:
+    asked = {"questions": [{"id": "port", "question": "Which port?"}, {"id": "why", "question": "Why?"}]}
+    given = {"port": {"answers": ["5433", "user_note: only here"]}, "why": {"answers": []}, "new": {}}
+    plan = [{"step": "Write it", "status": "completed"}, {"step": "Test it", "status": "in_progress"}]
+    plan += [{"step": "Ship it", "status": "pending"}]
+    told = lines(
+        meta("legacy"),
+        event("user_message", 1, message="go"),
+        response("function_call", name="request_user_input", arguments=json.dumps(asked), call_id="c1"),
+        response("function_call_output", call_id="c1", output=json.dumps({"answers": given})),
+        response("function_call", name="update_plan", arguments=json.dumps({"plan": plan}), call_id="c2"),
+        response("function_call_output", call_id="c2", output="Plan updated"),
+        response("function_call", name="shell", arguments=json.dumps(asked), call_id="c3"),
+        response("function_call_output", call_id="c3", output=json.dumps({"answers": given})),
+    )
+    found = [one for one in said(told) if isinstance(one, Turn)]
+    assert [(one.role, one.tool) for one in found[1:]] == [
+        ("tool", "request_user_input"), ("user", "request_user_input"),
+        ("tool", "update_plan"), ("tool", "shell"),
+    ]  # fmt: skip
+    assert (found[2].text, found[2].uuid) == ("Which port? → 5433 (only here)", f"{found[1].uuid}:user")
+    assert found[3].text == "[x] Write it\n[~] Test it\n[ ] Ship it\nPlan updated"
+    for split in range(len(told)):
+        assert said(told, split) == said(told)

@@ -117,6 +117,25 @@ def test_a_composer_becomes_turns_in_the_order_of_its_headers(db: apsw.Connectio
     ]
 
 
+@pytest.mark.parametrize(
+    ("summary", "place"),
+    [
+        ({"summary": {"summary": "A limiter.", "truncationLastBubbleIdInclusive": "x-say"}}, 2),
+        ({"summary": {"summary": "A limiter."}, "lastBubbleId": "x-say"}, 2),
+        ({"summary": "A limiter."}, 4),
+    ],
+)
+def test_the_latest_summary_follows_what_it_is_about(
+    db: apsw.Connection, summary: dict[str, Any], place: int
+) -> None:
+    put(db, "c1", COMPOSER | {"latestConversationSummary": summary}, BUBBLES)
+    turns = [one for one in said(db) if isinstance(one, Turn)]
+    assert (turns[place].role, turns[place].text, turns[place].tool) == ("summary", "A limiter.", "")
+    assert len({turn.uuid for turn in turns}) == len(turns) == 5
+    put(db, "c1", COMPOSER, BUBBLES)
+    assert [one for one in said(db) if isinstance(one, Turn)] == turns[:place] + turns[place + 1 :]
+
+
 def test_drafts_are_left_out(db: apsw.Connection) -> None:
     put(db, "c1", COMPOSER | {"fullConversationHeadersOnly": []}, BUBBLES)
     put(db, "c2", COMPOSER, {})

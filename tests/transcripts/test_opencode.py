@@ -175,6 +175,26 @@ def test_every_kind_of_part_becomes_its_turn(db: apsw.Connection) -> None:
     assert found[0].at == 1794777490.0
 
 
+def test_answers_and_todos(db: apsw.Connection) -> None:
+    todos = [{"content": "Write it", "status": "completed"}, {"content": "Test it", "status": "in_progress"}]
+    told = (
+        'User has answered your questions: "Which port?"="5433", "Why?"="Unanswered". You can now continue.'
+    )
+    put(
+        db, "msg_z1", 1794777490000, {"role": "assistant"},
+        {"type": "tool", "tool": "todowrite", "state": {"status": "completed", "input": {"todos": todos}}},
+        {"type": "tool", "tool": "question", "state": {"status": "completed", "output": told}},
+        {"type": "tool", "tool": "bash", "state": {"status": "completed", "output": told}},
+    )  # fmt: skip
+    found = [(one.role, one.tool, one.text) for one in turns_of(db)[4:]]
+    assert found == [
+        ("tool", "todowrite", "[x] Write it\n[~] Test it"),
+        ("tool", "question", told),
+        ("user", "question", "Which port? → 5433"),
+        ("tool", "bash", told),
+    ]
+
+
 def sent(db: apsw.Connection, **senders: str) -> None:
     """Copies of the real session, each sent by another, with one message."""
     names = [row[1] for row in db.execute("PRAGMA table_info(session)")]

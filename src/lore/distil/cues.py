@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from lore.distil.base import Importance, Spoken, Type
-from lore.distil.own import own_sentences
+from lore.distil.own import own_statements, unquoted
 from lore.distil.phrases import pattern
 from lore.patterns import regex
 from lore.text import STOP_WORDS, words
@@ -36,6 +36,7 @@ OPENING = pattern("opening")
 _ANNOUNCING, _STATING, _PAST = pattern("announcing"), pattern("stating"), pattern("past")
 _UNSURE, _UNRESOLVED = pattern("unsure"), pattern("unresolved")
 _NAMELESS, _POINTING, _NORMATIVE = pattern("nameless"), pattern("pointing"), pattern("normative")
+_EARLIER, _DESCRIBING = pattern("earlier"), pattern("describing")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,8 +92,8 @@ def statements_of(spoken: Iterable[Spoken]) -> list[Statement]:
     """The statements of users in order. Statements of assistants are left to a language model."""
     found: list[Statement] = []
     for turn in spoken:
-        sentences = own_sentences(turn.text) if turn.role == "user" else []
-        cues = [cue for cue in map(cue_of, sentences) if cue is not None]
+        sentences = own_statements(turn.text) if turn.role == "user" else []
+        cues = [cue for one in sentences if (cue := cue_of(one)) and cue_of(unquoted(one))]
         found += [
             Statement(text=cue.text, type=cue.type, importance=cue.importance, turns=(turn.number,))
             for cue in cues[:MOST_OF_TURN]
@@ -131,6 +132,8 @@ def _may_last(text: str) -> bool:
     """Whether it is a certain statement of a readable length that names its subject."""
     if not FEWEST_WORDS <= len(text.split()) <= MOST_WORDS or asks(text) or _names_too_little(text):
         return False
+    if _EARLIER.search(text):
+        return False
     return bool(OPENING.match(text)) or not (_UNSURE.search(text) or _UNRESOLVED.search(text))
 
 
@@ -143,6 +146,8 @@ def _names_too_little(text: str) -> bool:
 def _holds(rule: Rule, text: str, begin: str) -> bool:
     """begin: the sentence up to the end of the wording; the rest may tell of the past."""
     if _PAST.search(begin) and not OPENING.match(text):
+        return False
+    if rule.wording == "always" and _DESCRIBING.match(begin) and not _NORMATIVE.search(text):
         return False
     return not rule.ordering or bool(_NORMATIVE.search(text) or orders(text))
 

@@ -31,6 +31,8 @@ _STATED = pattern("stated")
 """A label before a statement of the user."""
 _ANNOUNCED = regex(
     r"^[^\n]{0,200}\b(?:says?|said|reads?|wrote|writes|answered|replied|page|readme|docs?|article|e?mail|message"
+    r"|reviews?|reviewer|feedback|findings?|suggest(?:s|ed)|report(?:s|ed)?|according to|transcript|prompt"
+    r"|codex|copilot|gemini|coderabbit|chatgpt|claude|spec|summary"
     r"|ticket|issue|comment|post|paste[ds]?|output|log|logs|error|response|below|schreibt|sagt|steht|antwort"
     r"|ausgabe|seite|nachricht|dit|écrit|sortie|dice|escribe|salida|mensaje|disse|mensagem|scrive|pagina"
     r"|пишет|ответ|вывод)\b[^\n:]{0,60}:[ \t]*\n"
@@ -38,10 +40,25 @@ _ANNOUNCED = regex(
     re.IGNORECASE | re.MULTILINE,
 )
 """A line after which somebody else speaks."""
+_SEVERITY = (
+    r"(?:\[?P[0-4]\]?|\[?(?:critical|high|medium|low|major|minor|nit(?:pick)?|blocker|suggestion|issue|finding"
+    r"|severity|impact|recommendation)\]?)"
+)
+_PASTED = regex(
+    r"^#{1,6} \S|^(?:diff --git |@@ |Index: |commit [0-9a-f]{7,}|traceback\b)"
+    rf"|^[ \t]*(?:(?:[-*+]|\d{{1,3}}[.)])[ \t]+)?(?:\*\*|{_SEVERITY}(?=\s*[:\]—–-]|\s+\*\*))"
+    r"|^[ \t]*[•●○⏺⎿│┃├└╭╰✓✔✅❌⚠🔴🟠🟡🟢]"
+    r"|^[^\n]{0,300}(?:\w\.\w{1,4}(?::\d|#L\d)|\w\.\w{1,4}`?,? (?:at |on |in )?lines? \d)",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""A line by which a document, a change of files, a review or the screen of an agent begins."""
+_ANSWERED = regex(r"^[^\n]{1,2000}? → ", re.MULTILINE)
+"""The question of an agent before the user's answer."""
 _QUOTED = regex(
-    r"\"[^\"\n]{12,400}\"|“[^”\n]{12,400}”|„[^“”\n]{12,400}[“”]|«[^»\n]{12,400}»|「[^」\n]{6,400}」|`[^`\n]{1,200}`"
+    r"\"[^\"\n]{12,400}\"|“[^”\n]{12,400}”|„[^“”\n]{12,400}[“”]|«[^»\n]{12,400}»|「[^」\n]{6,400}」"
 )
 """A quotation inside a sentence; a short one is a name."""
+_CODE = regex(r"`[^`\n]{1,200}`")
 _MACHINE = regex(
     r"\b(?:error|exception|warning|traceback|failed)\s*:|\bat \S+:\d+|[{};]\s*$|(?:\w=\S+\s*){3}|^\s*[\[{\"]"
     r"|^\s*[+-]{3} \S|\w\.\w{1,4}:\d+|</|^\s*<\w",
@@ -51,14 +68,25 @@ _MACHINE = regex(
 
 
 def own_words(text: str) -> list[str]:
-    """The sentences that the user wrote for the agent, without the quotations in them and without what
-    follows a line that announces the words of somebody else."""
-    return [_QUOTED.sub(" ", one) for one in own_sentences(_unannounced(text))]
+    """The statements of the user without the quotations and the code in them."""
+    return [_CODE.sub(" ", unquoted(one)) for one in own_statements(text)]
+
+
+def own_statements(text: str) -> list[str]:
+    """The sentences that the user wrote for the agent, as far as no document and no words of somebody else
+    begin before them."""
+    foreign = (found.start() for found in (_ANNOUNCED.search(text), _PASTED.search(text)) if found)
+    return own_sentences(_ANSWERED.sub("", text[: min(foreign, default=len(text))]))
+
+
+def unquoted(sentence: str) -> str:
+    """A sentence without the quotations in it."""
+    return _QUOTED.sub(" ", sentence)
 
 
 def own_heading(text: str) -> str:
     """What the user wrote, with quotations inside sentences; empty if all of it is somebody else's."""
-    return " ".join(own_sentences(_unannounced(text)))
+    return " ".join(own_statements(text))
 
 
 def own_sentences(text: str) -> list[str]:
@@ -68,11 +96,6 @@ def own_sentences(text: str) -> list[str]:
     untagged = _untagged(text) if "</" in text else text
     lines = (line for line in _ends(_FENCED.sub("\n", untagged)).splitlines() if not _foreign(line))
     return [sentence for sentence in sentences_of("\n".join(lines)) if not _in_quotes(sentence)]
-
-
-def _unannounced(text: str) -> str:
-    announced = _ANNOUNCED.search(text)
-    return text[: announced.start()] if announced else text
 
 
 def _untagged(text: str) -> str:

@@ -301,7 +301,14 @@ class Reader:
         turn, uuid = call["turn"], self._uuid(line, call["turn"], id)
         more = {"tool": call["name"], "failed": finished.failed}
         more |= {"reasoning": call["reasoning"], "model": call["model"]}
-        return [self._turn(line, turn, uuid=uuid, role="tool", text=text, full=full, **more)]
+        found: list[TurnOrHeading] = [
+            self._turn(line, turn, uuid=uuid, role="tool", text=text, full=full, **more)
+        ]
+        if words := codex_tools.answers(call["name"], finished):
+            found.append(
+                self._turn(line, turn, uuid=f"{uuid}:user", role="user", text=words, tool=call["name"])
+            )
+        return found
 
     # --- turns
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lore.patterns import regex
-from lore.transcripts import fields, tool_calls
+from lore.transcripts import fields, tool_calls, user_words
 from lore.transcripts.tool_calls import Call
 
 FAILED = {"failed", "declined"}
@@ -14,6 +14,9 @@ EXIT = regex(r"^(?:Process exited with code|Exit code:) (-?\d+)$", re.MULTILINE)
 OUTPUT = "\nOutput:\n"
 PREAMBLE_LIMIT = 500
 """Characters before OUTPUT; a longer text is output as a whole."""
+ASKING = "request_user_input"
+NOTE = "user_note: "
+"""Before what the user adds to a choice."""
 SERVER = "mcp__"
 """Prefix of the name of an MCP server's tool; the server's name follows."""
 
@@ -50,6 +53,24 @@ def answered(call: Call, item: Mapping[str, Any]) -> Finished:
     """A call with the result that was sent to the model, without its preamble."""
     result, failed = _result_and_failure(item.get("output"))
     return Finished(name="", call=call, result=result, failed=failed)
+
+
+def answers(name: str, finished: Finished) -> str:
+    """A line for each question that the user answered; empty for other tools."""
+    given = fields.mapping(fields.parse_object(finished.result).get("answers")) if name == ASKING else {}
+    arguments = fields.parse_object(finished.call.full or finished.call.text)
+    questions = {
+        fields.text(one.get("id")): fields.text(one.get("question"))
+        for one in fields.objects(arguments.get("questions"))
+    }
+    found = []
+    for id, answer in given.items():
+        parts = [fields.text(part) for part in fields.array(fields.get(answer, "answers"))]
+        notes = ", ".join(part.removeprefix(NOTE) for part in parts if part.startswith(NOTE))
+        chosen = ", ".join(part for part in parts if not part.startswith(NOTE))
+        if chosen or notes:
+            found.append(user_words.answer_line(questions.get(id) or id, chosen, notes))
+    return "\n".join(found)
 
 
 def finished(item: Mapping[str, Any]) -> Finished | None:

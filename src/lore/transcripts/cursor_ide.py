@@ -104,7 +104,22 @@ def entries(row: Row, bubbles: Iterable[Row]) -> Iterator[TurnOrHeading]:
         parent = fields.text(fields.get(composer, "subagentInfo", "parentComposerId"))
         title = fields.text(composer.get("name"))
         yield Heading(session=session, title=title, folder=frame.folder, parent=parent, at=began)
-    yield from turns
+    yield from _with_summary(turns, fields.mapping(composer.get("latestConversationSummary")))
+
+
+def _with_summary(turns: Sequence[Turn], latest: dict[str, Any]) -> Iterator[Turn]:
+    """The turns, and the client's summary after the last one that it is about."""
+    inner = fields.mapping(latest.get("summary"))
+    text = fields.message(fields.first(inner.get("summary"), latest.get("summary")))
+    last = fields.first(inner.get("truncationLastBubbleIdInclusive"), latest.get("lastBubbleId"))
+    places = [at for at, turn in enumerate(turns) if turn.uuid.partition(":")[0] == last]
+    place = places[-1] if places else len(turns) - 1
+    yield from turns[: place + 1]
+    if text:
+        own = turns[place]
+        uuid = f"{fields.digest(own.session, last)}:summary"
+        yield replace(own, uuid=uuid, role="summary", text=text, full="", tool="", failed=False, reasoning="")
+    yield from turns[place + 1 :]
 
 
 def _positions(composer: dict[str, Any]) -> dict[str, tuple[int, object]]:

@@ -12,11 +12,13 @@ from typing import Any, TypeAlias
 
 import apsw
 
-from lore.transcripts import fields, tool_calls
+from lore.transcripts import fields, tool_calls, user_words
 from lore.transcripts.databases import LATE_MILLISECONDS, RecentHashes, Row, hash_and_size, reaches
 from lore.transcripts.turns import Heading, Role, State, Turn, TurnOrHeading
 
 NAME = "opencode"
+ASKING = "question"
+"""The tool by which an agent asks the user."""
 
 Position: TypeAlias = tuple[int, str]
 """The time of the latest change that was read, in milliseconds, and the id of the changed row."""
@@ -207,6 +209,8 @@ def _tool(part: Mapping[str, Any], frame: Turn) -> Iterator[Turn]:
     text, full = tool_calls.with_result(tool_calls.call(state.get("input")), output)
     if text := text or tool.strip():
         yield _timed(replace(frame, role="tool", text=text, full=full, tool=tool, failed=failed), state)
+    if tool == ASKING and not failed and (words := "\n".join(user_words.answers_of(output, {}))):
+        yield _timed(replace(frame, uuid=f"{frame.uuid}:user", role="user", text=words, tool=tool), state)
 
 
 def _timed(turn: Turn, record: Mapping[str, Any]) -> Turn:

@@ -1,7 +1,10 @@
-"""Tool calls: the searchable and the full text of a call and its result; which calls went to Lore itself."""
+"""Tool calls: the searchable and the full text of a call and its result; which calls went to Lore itself.
+
+A list of tasks has a line for each: `[x]` done, `[~]` in progress, `[ ]` open.
+"""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from lore.patterns import regex
@@ -13,6 +16,9 @@ ARGUMENTS = (
 """Arguments that best describe a call, most descriptive first."""
 OUTPUT = ("output", "contents", "content", "text", "result", "error")
 """Fields that hold the output of a tool."""
+TASK_NAMES = ("content", "step", "subject", "description", "title", "text")
+TASK_MARKS = {"completed": "x", "done": "x", "in_progress": "~", "inprogress": "~", "doing": "~"}
+DROPPED = frozenset({"cancelled", "canceled", "deleted"})
 EMPTY: tuple[object, ...] = (None, "", [], {})
 
 LORE_TOOLS = frozenset(
@@ -58,8 +64,10 @@ class Call(NamedTuple):
 def call(arguments: object, name: str = "", descriptive: Sequence[str] = ARGUMENTS) -> Call:
     """A call: its text is the most descriptive argument; `full` adds the other ones below it.
 
-    name: the tool's name, if the text shall begin with it.
+    A call that writes a list of tasks is that list. name: the tool's name, if the text shall begin with it.
     """
+    if items := tasks_of(arguments):
+        return Call(fields.shorten(f"{name}:\n{listed(items)}".removeprefix(":\n"), fields.RESULT_LIMIT))
     named = fields.mapping(arguments)
     key = next((key for key in descriptive if fields.text(named.get(key)).strip()), None)
     main = fields.as_text(arguments) if key is None and arguments else fields.text(named.get(key or ""))
@@ -72,6 +80,22 @@ def call(arguments: object, name: str = "", descriptive: Sequence[str] = ARGUMEN
     short = fields.without_base64(fields.without_injected(main))
     with_name = [": ".join(filter(None, (name, part))) for part in (short, main)]
     return shortened(with_name[0], "\n".join([with_name[1], *more]))
+
+
+def tasks_of(arguments: object) -> list[tuple[str, str]]:
+    """Text and status of each task that a call writes down; empty for other calls."""
+    found = fields.objects(fields.get(arguments, "todos")) or fields.objects(fields.get(arguments, "plan"))
+    tasks = ((fields.first(*map(one.get, TASK_NAMES)), fields.text(one.get("status"))) for one in found)
+    return [(text, status) for text, status in tasks if text]
+
+
+def listed(tasks: Iterable[tuple[str, str]]) -> str:
+    """The lines of a list of tasks, without those that were dropped."""
+    return "\n".join(
+        f"[{TASK_MARKS.get(status.lower(), ' ')}] {' '.join(text.split())}"
+        for text, status in tasks
+        if status.lower() not in DROPPED
+    )
 
 
 def shortened(text: str, full: str) -> Call:
