@@ -125,6 +125,6 @@ VERBS: dict[str, Verb] = {
     "embed_batch": Verb("admin"),
 }
 WHOLE_STORE = frozenset({"pending", "check", "rebuild", "embed_pending", "embed_batch"})
-"""Verbs about the memories of all tenants, which over HTTP only callers of the default tenant may call."""
+"""Verbs about the memories of all, which over HTTP need a right for the whole store."""
 REMOTE = {name: verb for name, verb in VERBS.items() if verb.remote}
 OVER_HTTP = {name: verb for name, verb in VERBS.items() if not verb.local}

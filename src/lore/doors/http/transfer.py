@@ -71,7 +71,8 @@ class TransferDoor:
         history = request.query_params.get("history", "") in YES
         if history and not every:
             raise Forbidden("the history is of all namespaces, and not all are yours")
-        scope = ExportScope(history=history, namespaces=frozenset() if every else _seen(lore, caller))
+        namespaces = frozenset() if every else _seen(lore, caller)
+        scope = ExportScope(history=history, namespaces=namespaces, located=caller.whole_store)
         compression: Compression = "gzip" if request.query_params.get("compressed", "") in YES else ""
         name = f"lore-{datetime.now(UTC):%Y-%m-%d}.jsonl{'.gz' if compression else ''}"
         headers = {"Content-Disposition": f'attachment; filename="{name}"'}
