@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -114,6 +115,21 @@ def test_a_team_exports_and_imports_only_its_own_namespace(server: Guarded) -> N
     finance = bearer(server.token("finance", namespaces=("finance",), rights=("admin",)))
     assert client.post(UNDO, json={"id": made["id"]}, headers=finance).status_code == 403
     assert client.post(UNDO, json={"id": made["id"]}, headers=holder).status_code in (200, 404)
+
+
+def test_a_client_that_reads_its_export_slowly_keeps_nobody_else_waiting(tmp_path: Path) -> None:
+    with serving(tmp_path) as server:
+        for number in range(250):
+            server.served.lore.remember(f"{number} " + "harbour " * 6_000)
+        with server.connect() as slow:
+            slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+            head = f"GET {EXPORT} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {server.token}\r\n\r\n"
+            slow.sendall(head.encode())
+            assert slow.recv(100).startswith(b"HTTP/1.1 200 ")
+            whole = [server.client.get(EXPORT) for _ in range(2)]
+            assert {len(contents(one.content)) for one in whole} == {250}
+            assert len(whole[0].content) > 10_000_000, "more than the buffers between server and client hold"
+        assert server.call("status").status_code == 200
 
 
 def test_a_large_upload_is_received_and_one_that_is_too_large_is_refused(tmp_path: Path) -> None:
