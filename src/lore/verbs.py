@@ -93,7 +93,7 @@ VERBS: dict[str, Verb] = {
     "learnt": Verb("read"),
     "forget_where": Verb("write", repeatable=False),
     "inbox": Verb("read", remote=False),
-    "judge": Verb("write", repeatable=False),
+    "judge": Verb("admin", repeatable=False),
     "purge": Verb("admin", repeatable=False),
     "undo": Verb("write", repeatable=False),
     # --- moving memories in and out
