@@ -1,4 +1,4 @@
-"""administrator: a token with every right for the whole store of a folder, for benches that call its server."""
+"""administrator: a token with every right for a whole store, for benches that call its server."""
 
 from contextlib import closing
 from pathlib import Path
