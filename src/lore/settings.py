@@ -130,10 +130,10 @@ class ServerSettings(ConsolidationSettings):
     consolidates; otherwise `lore worker` does. http_port: the port of a daemon on loopback;
     0: none. body_bytes: limit of a request's body, also of what a compressed one expands to.
     allowed_hosts: names of the server besides localhost; allowed_origins: of web pages that may send
-    requests; trusted_proxies: addresses whose X-Forwarded headers count; all comma-separated. rate_limit: requests of one caller in a minute; 0: no limit. tls_cert,
-    tls_key: files of a certificate and its key, in PEM. oauth_issuer: the server whose tokens are accepted;
-    oauth_audience: the name of this server in them, which is its public address; oauth_user_claim: the claim
-    that names the user.
+    requests; trusted_proxies: addresses whose X-Forwarded headers count; all comma-separated. rate_limit:
+    requests of one caller in a minute; 0: no limit. tls_cert, tls_key: files of a certificate and its key, in
+    PEM. oauth_issuer: the server whose tokens are accepted; oauth_audience: the name of this server in them,
+    which is its public address; oauth_user_claim: the claim that names the user.
     """
 
     host: str = setting("127.0.0.1", "server.host")

@@ -343,6 +343,7 @@ def test_what_an_older_server_refused_arrives_when_it_is_upgraded(
                 older.shutdown()
                 thread.join()
         with serving_at(address, tmp_path, clock) as server:
+            let_in(server, one)
             assert one.exchange(port).refused == {}
             assert len(server.texts()) == 48
         assert one.team.sync_mark(address.url, "send").held == ()
