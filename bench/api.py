@@ -18,6 +18,7 @@ from pathlib import Path
 
 import httpx2
 
+from bench.administrator import administrator
 from lore.doors.http.examples import EXAMPLES
 from lore.doors.http.openapi import PREFIX
 
@@ -44,13 +45,14 @@ def main() -> None:
     options = parser.parse_args()
     with (
         tempfile.TemporaryDirectory(prefix="lore-api-") as folder,
-        _serving(Path(folder), options.model) as url,
+        _serving(Path(folder), options.model) as (url, token),
     ):
         for verb in FIRST:
-            httpx2.post(f"{url}{PREFIX}/{verb}", json=EXAMPLES[verb]).raise_for_status()
+            httpx2.post(f"{url}{PREFIX}/{verb}", json=EXAMPLES[verb], headers=token).raise_for_status()
         command = [sys.executable, "-c", "from schemathesis.cli import schemathesis; schemathesis()", "run"]
         command += [f"{url}{PREFIX}/openapi.json", "--checks", ",".join(CHECKS)]
         command += ["--max-examples", str(options.examples), "--seed", str(options.seed)]
+        command += [f"--header=Authorization: {token['Authorization']}"]
         command += ["--continue-on-failure", "--generation-database", "none", "--warnings", "off"]
         command += ["--request-timeout", "60", "--suppress-health-check", "all"]
         command += [f"--include-operation-id={verb}" for verb in options.verb]
@@ -61,17 +63,17 @@ def main() -> None:
 
 
 @contextmanager
-def _serving(folder: Path, model: str) -> Iterator[str]:
-    """The address of a server on an empty store in this folder."""
+def _serving(folder: Path, model: str) -> Iterator[tuple[str, dict[str, str]]]:
+    """The address of a server on an empty store in this folder, and the header of an administrator."""
+    headers = {"Authorization": f"Bearer {administrator(folder, model)}"}
     env = {name: value for name, value in os.environ.items() if not name.startswith("LORE_")}
     env |= {"LORE_EMBEDDING_MODEL": model, "LORE_DATA_DIR": str(folder), "LORE_RATE_LIMIT": "0"}
     command = [sys.executable, "-c", SERVER, "--port", "0"]
     with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout
         try:
-            yield next(
-                word.strip(";") for word in server.stdout.readline().split() if word.startswith("http")
-            )
+            words = server.stdout.readline().split()
+            yield next(word.strip(";") for word in words if word.startswith("http")), headers
         finally:
             server.terminate()
 

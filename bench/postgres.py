@@ -27,7 +27,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from operator import eq
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,7 @@ import httpx2
 import numpy as np
 import psycopg
 
+from bench.administrator import of_store
 from bench.corpus import Corpus, like
 from bench.stores import put
 from lore import Filter, Query
@@ -163,10 +164,17 @@ def replica(folder: Path, url: str, **more: str) -> Iterator[tuple[subprocess.Po
         assert process.stdout is not None
         try:
             address = process.stdout.readline().split(" at ")[1].split(";")[0]
-            with httpx2.Client(base_url=address, timeout=TIMEOUT_SECONDS) as client:
+            headers = {"Authorization": f"Bearer {_token(url, folder.name)}"}
+            with httpx2.Client(base_url=address, timeout=TIMEOUT_SECONDS, headers=headers) as client:
                 yield process, client
         finally:
             process.kill()
+
+
+def _token(url: str, name: str) -> str:
+    """A token with every right for the whole store."""
+    with closing(open_store(url)) as store:
+        return of_store(store, f"{name} {time.time_ns()}", time.time())
 
 
 def remember(client: httpx2.Client, text: str) -> str:

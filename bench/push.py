@@ -28,6 +28,7 @@ from typing import Any
 
 import httpx2
 
+from bench.administrator import administrator
 from bench.cutting_proxy import STAGES, CuttingProxy, cutting_proxy
 from bench.measuring import Bar
 from lore.config import Config
@@ -144,10 +145,10 @@ Breaking = Callable[["Scene", random.Random], None]
 
 
 class Scene:
-    """Both ends of the pushes, with the proxy between them."""
+    """Both ends of the pushes, with the proxy between them. token: for the server."""
 
-    def __init__(self, folder: Path, server: ServerProcess, proxy: CuttingProxy) -> None:
-        self.folder, self.server, self.proxy = folder, server, proxy
+    def __init__(self, folder: Path, server: ServerProcess, proxy: CuttingProxy, token: str) -> None:
+        self.folder, self.server, self.proxy, self.token = folder, server, proxy, token
         self.lore = wire(Config(data_dir=folder, embedding_model="hash"))
         self.requests = self.failures = 0
         self._mark = SyncMark(remote="", direction="push")
@@ -159,7 +160,7 @@ class Scene:
 
     def push(self) -> bool:
         """One push through the proxy; whether it reached its end."""
-        remote = RemoteServer(url=self.proxy.url, client_id=CLIENT_ID)
+        remote = RemoteServer(url=self.proxy.url, client_id=CLIENT_ID, token=self.token)
         with connect(remote, 20.0) as http:
             connection = Connection(remote, http)
             try:
@@ -203,7 +204,8 @@ def kill_client(scene: Scene, chance: random.Random) -> None:
     command = [sys.executable, "-c", CLIENT, "--data-dir", str(scene.folder), "sync", scene.proxy.url]
     command += ["--client-id", CLIENT_ID]
     nowhere = subprocess.DEVNULL
-    process = subprocess.Popen(command, env=environment(), stdout=nowhere, stderr=nowhere)
+    env = environment() | {"LORE_TOKEN": scene.token}
+    process = subprocess.Popen(command, env=env, stdout=nowhere, stderr=nowhere)
     with suppress(subprocess.TimeoutExpired):
         process.wait(chance.uniform(0.3, 2.0))
     process.kill()
@@ -221,8 +223,9 @@ def run(
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="lore-push-") as name:
         folder = Path(name)
+        token = administrator(folder / "server", "hash")
         with running(folder / "server") as server, cutting_proxy(server.port) as proxy:
-            scene = Scene(folder / "client", server, proxy)
+            scene = Scene(folder / "client", server, proxy, token)
             bar = Bar("pushes", rounds * len(kinds))
             for number in range(rounds):
                 for place, kind in enumerate(kinds):

@@ -536,3 +536,11 @@ def test_a_store_that_moves_to_postgresql_and_back_answers_the_same(tmp_path: Pa
     assert figures["up"]["rows"] == figures["back"]["rows"] == 240
     assert figures["overlap_postgresql"] > 0.5
     assert "20 of 20 identical" in shown
+
+
+def test_attacks_on_a_server_get_nothing_through(tmp_path: Path) -> None:
+    report = tmp_path / "attack.json"
+    run_process("bench.attack", "--parts", "requests", "--rounds", "1", "--every", "9", "--json", str(report))
+    counts = json.loads(report.read_text())["requests"]
+    assert counts["without_credentials"] > 20
+    assert (counts["answered"], counts["leaked"], counts["failed"], counts["changed"]) == (0, 0, 0, 0)

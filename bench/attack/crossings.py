@@ -43,7 +43,10 @@ def attempts(place: Fortress, rounds: int) -> Iterator[tuple[Place, Place, Reque
 
 
 def run(place: Fortress, rounds: int, every: int = 1) -> dict[str, int]:
-    """Make one in `every` attempts; count them, and those that showed or changed something elsewhere."""
+    """Make one in `every` attempts; count them, and those that showed or changed something elsewhere.
+
+    Nobody here has the right for the whole store: an answer with its path is a leak, too.
+    """
     counts: Counter[str] = Counter(crossings=0, leaked=0, failed=0)
     with place.client() as client:
         for caller, target, request in islice(attempts(place, rounds), 0, None, every):
@@ -55,7 +58,7 @@ def run(place: Fortress, rounds: int, every: int = 1) -> dict[str, int]:
                 headers=place.bearer(caller),
             )
             counts["crossings"] += 1
-            counts["leaked"] += _word(target) in answer.text.lower()
+            counts["leaked"] += _word(target) in answer.text.lower() or str(place.data) in answer.text
             counts["failed"] += answer.status_code >= 500
         blind = [own for own in PLACES if not _sees_own(place, client, own)]
     return {**counts, "harmed": len(place.harmed()), "own_not_found": len(blind)}

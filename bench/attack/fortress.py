@@ -73,7 +73,6 @@ class Fortress:
 def fortress(**settings: str) -> Iterator[Fortress]:
     """Start a server with hidden memories in every place. settings: variables of its process."""
     quiet()
-    del os.environ["LORE_REQUIRE_TOKEN"]  # the server as a user starts it
     os.environ |= settings
     with Scene("hash") as scene:
         hidden, tokens, journals, table = _prepare(scene.data)

@@ -1,4 +1,4 @@
-"""requests: call every route of a server with credentials that must not be accepted."""
+"""requests: call every route of a server on loopback with credentials that must not be accepted, or none."""
 
 import random
 import re
@@ -54,20 +54,23 @@ def attempts(
     closed = [route for route in place.routes if route.right is not None]
     for _ in range(rounds):
         for route in closed:
+            path = re.sub(r"\{[^}]*\}", "x", route.path)
+            yield route.method, path, {}  # as any account of the machine can
             for sent in credentials(place.tokens, chance):
                 headers = sent | {"Host": chance.choice(HOSTS)}
                 if origin := chance.choice(ORIGINS):
                     headers["Origin"] = origin
-                yield route.method, re.sub(r"\{[^}]*\}", "x", route.path), headers
+                yield route.method, path, headers
 
 
 def run(place: Fortress, rounds: int, every: int = 1) -> dict[str, int]:
     """Send one in `every` requests; count them, and those that got an answer or a word they must not get."""
-    counts: Counter[str] = Counter(requests=0, answered=0, leaked=0, failed=0)
+    counts: Counter[str] = Counter(requests=0, without_credentials=0, answered=0, leaked=0, failed=0)
     with place.client() as client:
         for method, path, headers in islice(attempts(place, rounds, random.Random(1)), 0, None, every):
             answer = client.request(method, path, headers=headers, content=b"{}")
             counts["requests"] += 1
+            counts["without_credentials"] += not {"Authorization", "Cookie"} & headers.keys()
             counts["answered"] += answer.status_code < 400
             counts["failed"] += answer.status_code not in REFUSED
             counts["leaked"] += MARK in answer.text.lower()

@@ -24,8 +24,9 @@ from mcp import Client
 from bench.clients.peers import FOLDER, Peer, conformance, inspector
 from bench.clients.report import say, table
 from bench.clients.scene import Scene
+from bench.conformance.lending import lending
 from bench.conformance.reasons import REASONS
-from bench.server.serving import Server
+from bench.server.serving import quiet
 
 SPECIFICATIONS = ("2025-11-25", "2026-07-28")
 ERAS = {"2025-11-25": "legacy", "2026-07-28": "modern"}
@@ -63,11 +64,11 @@ def main() -> None:
     chosen = options.parse_args()
     say("installing the inspector and the conformance suite")
     tool, suite = inspector(chosen.folder), conformance(chosen.folder)
-    with Scene(chosen.model) as scene, Server(scene) as server:
-        url = f"http://127.0.0.1:{server.port}"
+    quiet()
+    with Scene(chosen.model) as scene, lending(scene.data) as (url, token):
         endpoint = f"{url}/mcp{QUERY}"
         anyio.run(_seed, endpoint)
-        _wait_until_embedded(url)
+        _wait_until_embedded(url, token)
         calls = _inspected(tool, endpoint)
         loads = [_load(tool, endpoint, era) for era in SPECIFICATIONS]
         outcomes = {one: _conformance(suite, endpoint, one, scene.folder) for one in SPECIFICATIONS}
@@ -91,11 +92,12 @@ async def _seed(url: str) -> None:
             await client.call_tool("store", {"content": content})
 
 
-def _wait_until_embedded(url: str) -> None:
+def _wait_until_embedded(url: str, token: str) -> None:
     """Wait until nothing is left to be embedded, which would compete with the calls."""
     say("waiting for the embedding of the seeded memories")
     end = time.monotonic() + SECONDS
-    while httpx2.get(f"{url}/status").json()["pending"] and time.monotonic() < end:
+    headers = {"Authorization": f"Bearer {token}"}
+    while httpx2.get(f"{url}/status", headers=headers).json()["pending"] and time.monotonic() < end:
         time.sleep(1)
 
 

@@ -26,9 +26,8 @@ SETTINGS = {
     "LORE_CONSOLIDATION_INTERVAL": "0",
     "LORE_IDLE_SESSIONS": "0",
     "LORE_RATE_LIMIT": "0",
-    "LORE_REQUIRE_TOKEN": "yes",
 }
-"""No work of its own during the load, a token for everybody, and no limit of requests."""
+"""No work of its own during the load, and no limit of requests."""
 
 
 def quiet() -> None:

@@ -132,8 +132,9 @@ VARIABLES: Mapping[str, str] = {f"{PREFIX}{name.upper()}": name for name in (*SE
 UNUSED: Mapping[str, str] = {
     "ingestion.batch_size": "is not used: Lore reads every turn as it comes;"
     " max_turns_per_extraction under [consolidation] limits how many are digested at once",
+    "server.require_token": "is not used: no HTTP port answers without a token or a session; leave it out",
 }
-"""Keys that other systems have in the same file, and why they change nothing here."""
+"""Keys of other systems, or of an older Lore, in the same file, and why they change nothing here."""
 REPLACED_MODELS: Mapping[str, str] = {"all-minilm-l6-v2": "gte-small"}
 """Embedding models that configurations of other systems name -> the one that takes their place."""
 LIKE_A_KEY, LIKE_A_VARIABLE = 0.6, 0.85

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
 from lore.model import Memory
@@ -100,6 +100,10 @@ class Status:
     warnings: tuple[str, ...] = ()
     index: str = ""
     agent_notes: Mapping[str, int] = field(default_factory=dict)
+
+    def of_namespace(self) -> "Status":
+        """The same without what is about the whole store: where it is, how large, and what is wrong."""
+        return replace(self, location="", size_bytes=0, error="", warnings=(), index="")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

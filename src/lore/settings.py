@@ -129,12 +129,11 @@ class ServerSettings(ConsolidationSettings):
     host, port: where `lore-server` listens; port 0: a free one. upkeep: whether it also embeds and
     consolidates; otherwise `lore worker` does. http_port: the port of a daemon on loopback;
     0: none. body_bytes: limit of a request's body, also of what a compressed one expands to.
-    require_token: also from callers on loopback. allowed_hosts: names of the server besides localhost;
-    allowed_origins: of web pages that may send requests; trusted_proxies: addresses whose X-Forwarded headers
-    count; all comma-separated. rate_limit: requests of one caller in a minute; 0: no limit. tls_cert,
-    tls_key: files of a certificate and its key, in PEM. oauth_issuer: the server whose tokens are accepted;
-    oauth_audience: the name of this server in them, which is its public address; oauth_user_claim: the claim
-    that names the user.
+    allowed_hosts: names of the server besides localhost; allowed_origins: of web pages that may send
+    requests; trusted_proxies: addresses whose X-Forwarded headers count; all comma-separated. rate_limit:
+    requests of one caller in a minute; 0: no limit. tls_cert, tls_key: files of a certificate and its key, in
+    PEM. oauth_issuer: the server whose tokens are accepted; oauth_audience: the name of this server in them,
+    which is its public address; oauth_user_claim: the claim that names the user.
     """
 
     host: str = setting("127.0.0.1", "server.host")
@@ -142,7 +141,6 @@ class ServerSettings(ConsolidationSettings):
     upkeep: bool = setting(True, "server.upkeep")
     http_port: int = setting(0, "daemon.http_port")
     body_bytes: int = setting(4 << 20, "server.body_bytes")
-    require_token: bool = setting(False, "server.require_token")
     allowed_hosts: str = setting("", "server.allowed_hosts")
     allowed_origins: str = setting("", "server.allowed_origins")
     trusted_proxies: str = setting("", "server.trusted_proxies")

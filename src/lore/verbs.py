@@ -93,7 +93,7 @@ VERBS: dict[str, Verb] = {
     "learnt": Verb("read"),
     "forget_where": Verb("write", repeatable=False),
     "inbox": Verb("read", remote=False),
-    "judge": Verb("write", repeatable=False),
+    "judge": Verb("admin", repeatable=False),
     "purge": Verb("admin", repeatable=False),
     "undo": Verb("write", repeatable=False),
     # --- moving memories in and out
@@ -126,6 +126,6 @@ VERBS: dict[str, Verb] = {
     "embed_batch": Verb("admin"),
 }
 WHOLE_STORE = frozenset({"pending", "check", "rebuild", "embed_pending", "embed_batch"})
-"""Verbs about the memories of all tenants, which over HTTP only callers of the default tenant may call."""
+"""Verbs about the memories of all, which over HTTP need a right for the whole store."""
 REMOTE = {name: verb for name, verb in VERBS.items() if verb.remote}
 OVER_HTTP = {name: verb for name, verb in VERBS.items() if not verb.local}

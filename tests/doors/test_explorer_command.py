@@ -45,7 +45,7 @@ def test_the_link_signs_in_once_also_with_a_daemon_that_served_no_http(home: Com
     assert other.stdout.startswith(f"{address}/")
     assert "lore daemon restart --http PORT" in other.stderr
     assert httpx2.get(f"{address}/api/v1/session", headers=SAME_ORIGIN).status_code == 401
-    assert httpx2.get(f"{address}/status").status_code == 200
+    assert httpx2.get(f"{address}/status").status_code == 401
 
 
 def test_it_starts_a_daemon_and_takes_a_free_port_where_the_usual_one_is_taken(home: Command) -> None:

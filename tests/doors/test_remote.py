@@ -35,7 +35,7 @@ NOON = "The ferry to Elba leaves at noon"
 @contextmanager
 def serving(folder: Path, port: int = 0) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     """The address of a server, and its process, which is killed at the end."""
-    command = [*SERVER, "--require-token", "--port", str(port)]
+    command = [*SERVER, "--port", str(port)]
     with subprocess.Popen(command, env=environment(folder), stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
         try:

@@ -19,6 +19,7 @@ from lore.engine.push import Sent
 from lore.store.values import EVERY
 from lore.transcripts.turns import Turn
 from tests.doors.http.loopback import serving
+from tests.doors.http.tokens import token_of
 from tests.doors.resident import status, until
 
 TURNS = Filter(kinds=frozenset({"turn"}))
@@ -31,9 +32,10 @@ def proxy(lore: Lore, config: Config) -> Iterator[CuttingProxy]:
         yield proxy
 
 
-def write_settings(endpoint: Endpoint, url: str, seconds: float) -> None:
+def write_settings(endpoint: Endpoint, url: str, seconds: float, token: str) -> None:
     text = f'[remote]\nurl = "{url}"\nclient_id = "laptop"\nsync_interval_secs = {seconds}\n'
     Path(endpoint.home, "config.toml").write_text(text)
+    write_durably(Path(endpoint.home, TOKEN_FILE), token)
 
 
 def say(endpoint: Endpoint, *texts: str) -> None:
@@ -52,7 +54,7 @@ def test_a_daemon_pushes_at_intervals_and_goes_on_after_it_was_offline(
     fresh: Endpoint, proxy: CuttingProxy, lore: Lore
 ) -> None:
     server, proxy.target = proxy.target, 1
-    write_settings(fresh, proxy.url, 1)
+    write_settings(fresh, proxy.url, 1, token_of(lore))
     say(fresh, "one")
     start(fresh)
     trouble = until(lambda: status(fresh)["troubles"].get(f"syncing with {proxy.url}", ""))
@@ -70,7 +72,7 @@ def test_a_daemon_pushes_at_intervals_and_goes_on_after_it_was_offline(
 
 
 def test_a_daemon_that_ends_pushes_what_is_left(fresh: Endpoint, proxy: CuttingProxy, lore: Lore) -> None:
-    write_settings(fresh, proxy.url, 9_999)
+    write_settings(fresh, proxy.url, 9_999, token_of(lore))
     say(fresh, "one")
     start(fresh)
     until(lambda: heard(lore) == ["one"])
@@ -85,10 +87,9 @@ def test_a_namespace_that_the_server_refuses_does_not_keep_the_others_from_being
     team = lore.for_namespace("team")
     id = team.remember("The vault is below the harbour").id
     token, _ = create(lore.store, Grant(name="me", namespaces=("team",)), lore.clock())
-    write_settings(fresh, proxy.url, 1)
+    write_settings(fresh, proxy.url, 1, token)
     with Path(fresh.home, "config.toml").open("a") as settings:
         settings.write('namespaces = "foreign,team"\n')
-    write_durably(Path(fresh.home, TOKEN_FILE), token)
     start(fresh)
     trouble = until(lambda: status(fresh)["troubles"].get(f"syncing with {proxy.url}", ""))
     assert "namespace 'foreign' is not yours" in trouble

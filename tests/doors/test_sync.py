@@ -29,6 +29,7 @@ from lore.engine.push import Sent
 from lore.model import PRIVATE, Revision
 from lore.transcripts.turns import Heading, Turn, TurnOrHeading
 from tests.doors.http.loopback import serving
+from tests.doors.http.tokens import token_of
 
 TURNS = Filter(kinds=frozenset({"turn"}))
 
@@ -50,16 +51,20 @@ class Ends:
     here: Lore
     there: Lore
     proxy: CuttingProxy
+    token: str
     ignored: frozenset[str] = frozenset()
 
+    def remote(self) -> RemoteServer:
+        return RemoteServer(url=self.proxy.url, client_id="laptop", token=self.token)
+
     def push(self, keep_turns: bool = True) -> Pushed:
-        remote = RemoteServer(url=self.proxy.url, client_id="laptop")
+        remote = self.remote()
         with connect(remote) as client:
             connection = Connection(remote, client)
             return push(self.here, connection, self.ignored.__contains__, keep_turns=keep_turns)
 
     def exchange(self, namespace: str = "team") -> Exchanged:
-        remote = RemoteServer(url=self.proxy.url, client_id="laptop")
+        remote = self.remote()
         with connect(remote) as client:
             return exchange(self.here, Connection(remote, client), namespace)
 
@@ -76,7 +81,7 @@ class Ends:
 def ends(lore: Lore, config: Config, tmp_path: Path, clock: Clock) -> Iterator[Ends]:
     there = wire(Config(data_dir=tmp_path / "server"), embedder=HashEmbedder(), clock=clock)
     with serving(there, config) as port, cutting_proxy(port) as proxy:
-        yield Ends(lore, there, proxy)
+        yield Ends(lore, there, proxy, token_of(there))
     there.close()
 
 

@@ -32,6 +32,7 @@ from lore.store import FileStore
 from lore.store.sqlite import backups
 from lore.transcripts.turns import Turn
 from tests.doors.http.loopback import serving
+from tests.doors.http.tokens import token_of
 
 TURNS = Filter(kinds=frozenset({"turn"}))
 EVERYTHING = Filter(forgotten=True, superseded=True, namespaces=frozenset({"team"}))
@@ -65,6 +66,12 @@ class Machine:
 
     def texts(self) -> list[str]:
         return sorted(one.content for one in self.team.select(EVERYTHING, 1_000))
+
+
+def let_in(server: Machine, *clients: Machine) -> None:
+    """Give each of these a token of the server's store."""
+    for client in clients:
+        client.token = token_of(server.lore, client.name)
 
 
 @contextmanager
@@ -101,6 +108,7 @@ def office(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> Iter
         machine(tmp_path, "two", clock) as two,
         serving(server.lore, Config(data_dir=tmp_path / "serving")) as port,
     ):
+        let_in(server, one, two)
         yield Office(server, one, two, port)
 
 
@@ -209,6 +217,7 @@ def test_a_server_restored_from_an_older_backup_gets_back_what_it_lost(
     file, port = Config(data_dir=tmp_path / "server").database, port_of(address)
     with machine(tmp_path, "one", clock) as one, machine(tmp_path, "two", clock) as two:
         with serving_at(address, tmp_path, clock) as server:
+            let_in(server, one, two)
             one.team.remember("before")
             one.exchange(port)
             two.exchange(port)
@@ -334,6 +343,7 @@ def test_what_an_older_server_refused_arrives_when_it_is_upgraded(
                 older.shutdown()
                 thread.join()
         with serving_at(address, tmp_path, clock) as server:
+            let_in(server, one)
             assert one.exchange(port).refused == {}
             assert len(server.texts()) == 48
         assert one.team.sync_mark(address.url, "send").held == ()

@@ -266,7 +266,8 @@ class Lore(GraphVerbs, FileVerbs, InspectionVerbs, SyncVerbs, TransferVerbs):
     # --- maintenance
     def status(self) -> Status:
         """Counts, location and state of the store."""
-        return status(self._context("status"), embeddings=self.embeddings)
+        found = status(self._context("status"), embeddings=self.embeddings)
+        return found if self.whole_store else found.of_namespace()
 
     def check(self) -> list[Finding]:
         """Look for faults in the store."""

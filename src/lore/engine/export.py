@@ -25,12 +25,13 @@ Report = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportScope:
-    """What to export; empty sets mean all. history: the journal too."""
+    """What to export; empty sets mean all. history: the journal too. located: say where the store is."""
 
     namespaces: frozenset[str] = frozenset()
     kinds: frozenset[str] = frozenset()
     projects: frozenset[str] = frozenset()
     history: bool = False
+    located: bool = True
 
     @property
     def partial(self) -> bool:
@@ -70,10 +71,14 @@ class _Export:
 
     def write(self, file: BinaryIO, context: Context) -> Summary:
         total = sum(map(self._snapshot.count, self._parts))
-        filters = {name: sorted(value) for name, value in asdict(self._scope).items() if name != "history"}
+        filters = {
+            name: sorted(value)
+            for name, value in asdict(self._scope).items()
+            if name not in ("history", "located")
+        }
         header = {
             "at": datetime.fromtimestamp(context.now, UTC).isoformat(),
-            "source": context.store.report().location,
+            "source": context.store.report().location if self._scope.located else "",
             "only": {name: values for name, values in filters.items() if values},
             "counts": {"memory": total},
         }

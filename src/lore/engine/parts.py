@@ -29,7 +29,8 @@ class Parts:
     author: the caller's name, in a store of several users. actor: the program that it uses. agent: its name,
     if an agent calls by itself. project, tree: where the caller works; new memories belong to it.
     conversation: the caller's own, by its client's id. connected_at: the time, if it is an agent. searched:
-    gets the answer of each search."""
+    gets the answer of each search. whole_store: the caller may learn where the whole store is, and of its
+    state."""
 
     store: Store
     embeddings: Embeddings
@@ -47,6 +48,7 @@ class Parts:
     clock: Callable[[], float] = time.time
     tuning: ConsolidationSettings = field(default_factory=ConsolidationSettings, repr=False)
     policies: Mapping[str, Policy] = field(default_factory=lambda: POLICIES, repr=False)
+    whole_store: bool = True
     background: Background = field(repr=False)
     model: LanguageModel | None = field(default=None, repr=False)
     searched: Callable[[Answer], None] = field(default_factory=lambda: _no_note, repr=False)

@@ -15,6 +15,7 @@ from lore.doors.http.served import Served
 from lore.doors.http.server import routes
 from lore.doors.http.sessions import CSRF_HEADER, Sessions
 from lore.doors.http.tokens import Grant, create
+from tests.doors.http.tokens import bearer as bearer
 
 LOOPBACK = "127.0.0.1"
 ELSEWHERE = "203.0.113.5"
@@ -34,7 +35,7 @@ class Guarded:
         self.served = Served(lore=wire(config, patient=False), config=config, sessions=sessions)
         self.store = self.served.lore.store
         self.routes = routes(self.served)
-        self.app = entrance(self.served, self.routes, config.host)
+        self.app = entrance(self.served, self.routes)
         self._entered = TestClient(self.app)
 
     @contextmanager
@@ -54,6 +55,12 @@ class Guarded:
             self.app, f"http://{host}", client=(address, 50_000), raise_server_exceptions=False
         )
         client.portal = self._entered.portal  # one event loop for all
+        return client
+
+    def owner(self) -> TestClient:
+        """The user of this machine, in the session of a one-time link."""
+        client, headers = self.browser()
+        client.headers.update(headers)
         return client
 
     def browser(self, token: str = "", address: str = LOOPBACK) -> tuple[TestClient, dict[str, str]]:
@@ -76,7 +83,3 @@ class Guarded:
 def guarded(folder: Path, **settings: Any) -> Iterator[Guarded]:
     with Guarded(folder, **settings).running() as server:
         yield server
-
-
-def bearer(token: str) -> dict[str, str]:
-    return {"Authorization": f"Bearer {token}"}

@@ -14,16 +14,18 @@ from lore.config import load
 from lore.connecting import wire
 from lore.doors.http.served import Served
 from lore.doors.http.server import address_of, listen, serve_http
+from tests.doors.http.tokens import bearer, token_of
 from tests.doors.resident import SECONDS
 
 
 @dataclass(frozen=True)
 class Server:
-    """A running server, and a client of it."""
+    """A running server, and a client of it with every right for the whole store. token: of the client."""
 
     served: Served
     port: int
     client: httpx2.Client
+    token: str
 
     def call(self, verb: str, arguments: object = None, **parameters: str) -> httpx2.Response:
         """The answer to a verb."""
@@ -43,9 +45,10 @@ def serving(folder: Path, **settings: Any) -> Iterator[Server]:
         served, listener = Served(lore=lore, config=config), listen("127.0.0.1", 0)
         address, port = address_of(listener, config), listener.getsockname()[1]
         server = portal.start_task_soon(serve_http, served, listener)
+        token = token_of(lore)
         try:
-            with httpx2.Client(base_url=address, timeout=SECONDS) as client:
-                yield Server(served, port, client)
+            with httpx2.Client(base_url=address, timeout=SECONDS, headers=bearer(token)) as client:
+                yield Server(served, port, client, token)
         finally:
             portal.call(served.stopping.set)
             server.result(SECONDS)

@@ -1,10 +1,11 @@
 """The API on a real socket: what curl would see, limits of size and time, and clients that behave badly."""
 
 import gzip
+import re
 import socket
 import sys
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import apsw
@@ -12,6 +13,7 @@ import httpx2
 import pytest
 
 from lore.doors.http import body, connection
+from lore.model import Cause
 from tests.doors.http.serving import Server, serving
 from tests.doors.resident import SECONDS, until
 
@@ -29,6 +31,11 @@ HEAD = b"POST /api/v1/count HTTP/1.1\r\nHost: localhost\r\nContent-Type: applica
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     with serving(tmp_path_factory.mktemp("served"), body_bytes=BODY_BYTES) as server:
         yield server
+
+
+def head(server: Server) -> bytes:
+    """The beginning of the head of a call by somebody who may make it."""
+    return HEAD + f"Authorization: Bearer {server.token}\r\n".encode()
 
 
 def refusal(answer: httpx2.Response) -> tuple[int, str, str]:
@@ -184,13 +191,38 @@ def test_a_request_for_another_protocol_is_answered_and_fills_no_log(
 def test_a_body_that_does_not_come_is_given_up(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(body, "BODY_SECONDS", 0.1)
     with server.connect() as slow:
-        slow.sendall(HEAD + b"Content-Length: 100\r\n\r\n{")
+        slow.sendall(head(server) + b"Content-Length: 100\r\n\r\n{")
         assert slow.recv(1000).startswith(b"HTTP/1.1 408 ")
+
+
+def test_a_body_that_drips_is_given_up(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(body, "BODY_SECONDS", 0.5)
+    with server.connect() as slow:
+        slow.sendall(head(server) + b"Content-Length: 10000\r\n\r\n{")
+        slow.settimeout(0.05)
+        for _ in range(200):  # each part comes well before the time between two parts is over
+            with suppress(TimeoutError):
+                assert slow.recv(1000).startswith(b"HTTP/1.1 408 ")
+                return
+            slow.sendall(b" ")
+    pytest.fail("it goes on for ever")
 
 
 def test_a_client_that_leaves_does_not_interrupt_what_has_begun(server: Server) -> None:
     draft = b'{"draft": "Written for somebody who has left."}'
-    with server.connect() as gone:
-        gone.sendall(HEAD.replace(b"count", b"remember") + b"Content-Length: %d\r\n\r\n" % len(draft) + draft)
+    lore = server.served.lore
+
+    def begun() -> float:
+        [line] = re.findall(
+            r'lore_verb_calls_total{verb="remember"} (\S+)', server.client.get("/metrics").text
+        )
+        return float(line)
+
+    server.call("remember", {"draft": "Written by somebody who stays."})
+    before = begun()
+    with lore.store.transaction(lore.namespace, Cause(verb="test"), lore.clock()), server.connect() as gone:
+        called = head(server).replace(b"/count", b"/remember")
+        gone.sendall(called + b"Content-Length: %d\r\n\r\n" % len(draft) + draft)
+        until(lambda: begun() > before)
         gone.shutdown(socket.SHUT_RDWR)
     until(lambda: server.call("search", {"query": "somebody who has left"}).json()["hits"])

@@ -9,7 +9,7 @@ import pytest
 from lore.doors.http.routes import Route
 from lore.doors.http.tokens import find, revoke
 from lore.verbs import Right
-from tests.doors.http.guarded import ELSEWHERE, Guarded, bearer, guarded
+from tests.doors.http.guarded import ELSEWHERE, LOOPBACK, Guarded, bearer, guarded
 
 PUBLIC = {
     ("GET", "/healthz"),
@@ -71,11 +71,11 @@ def test_the_public_routes_are_those_named_here(server: Guarded) -> None:
 def test_every_other_route_refuses_missing_wrong_expired_and_revoked_tokens(
     server: Guarded, credentials: dict[str, str]
 ) -> None:
-    client = server.client(ELSEWHERE)
     answers = {
-        (route.method, route.path, kind): client.request(
+        (route.method, route.path, kind, place): server.client(place).request(
             route.method, address(route), headers={"Authorization": sent} if sent else {}
         )
+        for place in (LOOPBACK, ELSEWHERE)
         for route, _ in protected(server)
         for kind, sent in credentials.items()
     }

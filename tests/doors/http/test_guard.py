@@ -30,10 +30,10 @@ def token(server: Guarded) -> dict[str, str]:
     ],
 )  # fmt: skip
 def test_a_name_that_is_not_the_servers_is_refused_on_every_route(
-    server: Guarded, host: str, status: int
+    server: Guarded, token: dict[str, str], host: str, status: int
 ) -> None:
     for path in ("/healthz", "/status"):
-        assert server.client().get(path, headers={"Host": host}).status_code == status
+        assert server.client().get(path, headers=token | {"Host": host}).status_code == status
 
 
 @pytest.mark.parametrize(

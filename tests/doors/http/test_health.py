@@ -35,7 +35,7 @@ def server(tmp_path: Path) -> Iterator[Guarded]:
 
 
 def test_the_status_has_the_fields_of_the_reference_server_and_more(server: Guarded) -> None:
-    status = server.client().get("/status").json()
+    status = server.owner().get("/status").json()
     seed = {name: status.pop(name) for name in ("status", "staged_sessions", "staged_turns")}
     assert seed == {"status": "ok", "staged_sessions": 0, "staged_turns": 0}
     assert (status["memories"], status["namespace"]) == (0, "shared")

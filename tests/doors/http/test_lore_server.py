@@ -19,6 +19,7 @@ from lore.doors.starting import start, stop
 from lore.errors import Unavailable
 from tests.doors.http.serving import serving
 from tests.doors.http.test_server_process import SERVER, environment
+from tests.doors.http.tokens import bearer, token_in
 from tests.doors.resident import SECONDS, status, until
 
 
@@ -30,10 +31,10 @@ def nobody_can_write(folder: Path) -> Iterator[None]:
         yield
 
 
-def calls_of(address: str, verb: str) -> float:
+def calls_of(client: httpx2.Client, verb: str) -> float:
     """How often a verb was called, by the metrics."""
     line = f'lore_verb_calls_total{{verb="{verb}"}} '
-    text = httpx2.get(f"{address}/metrics", timeout=SECONDS).text
+    text = client.get("/metrics").text
     return next(float(one.removeprefix(line)) for one in text.splitlines() if one.startswith(line))
 
 
@@ -56,6 +57,7 @@ def test_a_connection_sends_a_small_answer_at_once() -> None:
 
 def test_a_server_consolidates_shares_its_store_and_finishes_what_has_begun(tmp_path: Path) -> None:
     answers: list[httpx2.Response] = []
+    holder = bearer(token_in(tmp_path))
     env = environment(tmp_path) | {"LORE_CONSOLIDATION_INTERVAL": "1"}
     with subprocess.Popen(
         SERVER, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -63,7 +65,10 @@ def test_a_server_consolidates_shares_its_store_and_finishes_what_has_begun(tmp_
         assert process.stdout
         assert process.stderr
         address = process.stdout.readline().split(" at ")[1].split(";")[0]
-        with httpx2.Client(base_url=address, timeout=SECONDS) as client, serving(tmp_path) as other:
+        with (
+            httpx2.Client(base_url=address, timeout=SECONDS, headers=holder) as client,
+            serving(tmp_path) as other,
+        ):
             kept = client.post("/api/v1/remember", json={"draft": "The kettle is blue."}).json()
             [hit] = other.call("search", {"query": "kettle"}).json()["hits"]
             assert hit["memory"]["id"] == kept["id"]
@@ -73,7 +78,7 @@ def test_a_server_consolidates_shares_its_store_and_finishes_what_has_begun(tmp_
                     target=lambda: answers.append(client.post("/api/v1/remember", json={"draft": "last"}))
                 )
                 call.start()
-                until(lambda: calls_of(address, "remember") == 2)
+                until(lambda: calls_of(client, "remember") == 2)
                 process.send_signal(signal.SIGTERM)
                 until(lambda: refuses_connections(address))
             call.join()
@@ -98,7 +103,10 @@ def test_a_daemon_serves_http_as_soon_as_its_port_is_free_until_it_is_stopped(fr
         assert status(fresh)["http"] is None
     address = until(lambda: status(fresh)["http"])
     assert address == f"http://127.0.0.1:{port}"
-    kept = httpx2.post(f"{address}/api/v1/remember", json={"draft": "Daemons stay."}, timeout=SECONDS)
+    call, body = f"{address}/api/v1/remember", {"draft": "Daemons stay."}
+    assert httpx2.post(call, json=body, timeout=SECONDS).status_code == 401
+    holder = bearer(token_in(Path(fresh.home)))
+    kept = httpx2.post(call, json=body, headers=holder, timeout=SECONDS)
     assert kept.json()["content"] == "Daemons stay."
     assert status(fresh)["memories"] == 1
     assert stop(fresh)

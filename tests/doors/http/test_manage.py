@@ -43,8 +43,8 @@ def test_the_user_of_the_machine_makes_lists_and_revokes_tokens(server: Guarded)
     ],
 )  # fmt: skip
 def test_a_wrong_token_is_refused(server: Guarded, wrong: dict[str, object]) -> None:
-    assert server.client().post(TOKENS, json=wrong).status_code == 400
-    assert server.client().get(TOKENS).json()["tokens"] == []
+    assert server.owner().post(TOKENS, json=wrong).status_code == 400
+    assert server.owner().get(TOKENS).json()["tokens"] == []
 
 
 def test_no_token_makes_another_and_each_sees_only_those_within_its_own(server: Guarded) -> None:
@@ -66,7 +66,7 @@ def test_no_token_makes_another_and_each_sees_only_those_within_its_own(server: 
         assert client.post(TOKENS, json={"name": "more"}, headers=holder).status_code == 403
         session, proof = server.browser(tokens[name], ELSEWHERE)
         assert session.post(TOKENS, json={"name": "more"}, headers=proof).status_code == 403
-    ids = {one["name"]: one["id"] for one in server.client().get(TOKENS).json()["tokens"]}
+    ids = {one["name"]: one["id"] for one in server.owner().get(TOKENS).json()["tokens"]}
     web = bearer(tokens["web"])
     assert client.delete(f"{TOKENS}/{ids['finance']}", headers=web).status_code == 404
     assert client.delete(f"{TOKENS}/{ids['web']}", headers=web).status_code == 200
@@ -77,8 +77,8 @@ def test_namespaces_are_those_that_the_caller_may_act_in_with_their_own_memories
     for namespace, count in (("shared", 1), ("web", 2), ("finance", 3)):
         for number in range(count):
             body = {"draft": f"Number {number} of {namespace}."}
-            server.client().post(f"/api/v1/remember?namespace={namespace}", json=body)
-    everything = server.client().get("/api/v1/namespaces").json()
+            server.owner().post(f"/api/v1/remember?namespace={namespace}", json=body)
+    everything = server.owner().get("/api/v1/namespaces").json()
     counts = {one["name"]: one["memories"] for one in everything["namespaces"]}
     assert (counts, everything["current"]) == ({"finance": 3, "shared": 1, "web": 2}, "shared")
     holder = bearer(server.token("web", namespaces=("web",)))
@@ -94,7 +94,7 @@ def test_sources_say_where_conversations_are_and_how_many_were_read(
     folder = tmp_path / ".claude/projects/x"
     folder.mkdir(parents=True)
     (folder / "one.jsonl").write_text("{}\n")
-    found = server.client().get("/api/v1/sources").json()
+    found = server.owner().get("/api/v1/sources").json()
     [claude] = [one for one in found["sources"] if one["name"] == "claude-code"]
     assert (found["paused"], claude["found"], claude["chosen"]) == (False, True, True)
     assert (claude["files"], claude["files_read"], claude["problems"]) == (1, 0, {})

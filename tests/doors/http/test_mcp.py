@@ -24,18 +24,20 @@ from lore.doors.http.app import application
 from lore.doors.http.callers import Caller, Unauthenticated
 from lore.doors.http.served import Served
 from lore.doors.http.server import HttpServer
+from lore.verbs import Right
 from tests.doors.in_process import answer
 from tests.doors.resident import SECONDS
 
 LEGACY, MODERN = ERAS = ["legacy", "2026-07-28"]
+BOTH: frozenset[Right] = frozenset({"read", "write"})
 CALLERS = {
     caller.id: caller
     for caller in (
-        Caller(name="alice", id="alice", namespaces=("web",)),
-        Caller(name="alice", id="namesake", namespaces=("web",)),
-        Caller(name="bob", id="bob", namespaces=("ops",)),
+        Caller(name="alice", id="alice", namespaces=("web",), rights=BOTH),
+        Caller(name="alice", id="namesake", namespaces=("web",), rights=BOTH),
+        Caller(name="bob", id="bob", namespaces=("ops",), rights=BOTH),
         Caller(name="reader", id="reader", namespaces=("web",), rights=frozenset({"read"})),
-        Caller(name="stranger", id="stranger", tenant="elsewhere", namespaces=("web",)),
+        Caller(name="stranger", id="stranger", tenant="elsewhere", namespaces=("web",), rights=BOTH),
     )
 }
 INITIALIZE = {

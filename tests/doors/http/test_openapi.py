@@ -17,7 +17,7 @@ from lore.doors.http.examples import EXAMPLES
 from lore.doors.http.openapi import document
 from lore.verbs import OVER_HTTP
 from scripts.describe_api import TARGET, text
-from tests.doors.http.guarded import Guarded, guarded
+from tests.doors.http.guarded import Guarded, bearer, guarded
 
 FIRST = ("remember", "remember_all", "introduce", "observe", "relate")
 """Verbs whose examples fill a store."""
@@ -44,7 +44,7 @@ def test_the_description_has_every_verb_with_its_right_and_whether_it_may_be_rep
 
 
 def test_the_answer_to_every_example_fits_its_schema(server: Guarded) -> None:
-    client = server.client()
+    client = server.owner()
     assert client.get("/api/v1").json()["verbs"].keys() == OVER_HTTP.keys()
     described = client.get("/api/v1/openapi.json").json()
     for verb in (*FIRST, *OVER_HTTP):
@@ -62,6 +62,7 @@ def test_the_api_keeps_to_its_description_whatever_it_is_sent(server: Guarded) -
     """A few random calls; `python -m bench.api` makes many of each operation."""
     schema = schemathesis.openapi.from_dict(document())
     schema.app = server.app
+    holder = bearer(server.token("fuzz", namespaces=("*",), rights=("admin",)))
     operations = [
         operation.ok().as_strategy() for operation in schema.get_all_operations() if isinstance(operation, Ok)
     ]
@@ -72,6 +73,6 @@ def test_the_api_keeps_to_its_description_whatever_it_is_sent(server: Guarded) -
     )
     @given(case=st.sampled_from(operations).flatmap(lambda operation: operation))
     def keeps(case: Any) -> None:
-        case.call_and_validate(checks=CHECKS)
+        case.call_and_validate(checks=CHECKS, headers=holder)
 
     keeps()

@@ -14,6 +14,7 @@ from lore.config import Config
 from lore.doors.sync_format import MOST_ITEMS
 from lore.model import SESSION, TURN, Memory
 from tests.doors.http.loopback import serving
+from tests.doors.http.tokens import bearer, token_of
 
 SEED = {
     "client_id": "laptop",
@@ -28,7 +29,9 @@ SEED = {
 def http(lore: Lore, config: Config) -> Iterator[httpx2.Client]:
     with (
         serving(lore, config) as port,
-        httpx2.Client(base_url=f"http://127.0.0.1:{port}", trust_env=False) as client,
+        httpx2.Client(
+            base_url=f"http://127.0.0.1:{port}", headers=bearer(token_of(lore)), trust_env=False
+        ) as client,
     ):
         yield client
 

@@ -52,7 +52,7 @@ def audit(folder: Path) -> list[dict[str, Any]]:
 
 def test_a_running_server_knows_tokens_as_they_are_made_and_revoked(tmp_path: Path) -> None:
     lore = Command(tmp_path)
-    with running(tmp_path, "--require-token") as address, httpx2.Client(base_url=address) as client:
+    with running(tmp_path) as address, httpx2.Client(base_url=address) as client:
         assert client.get("/status").status_code == 401
         token = lore("token", "create", "Ines", "--namespace", "web").stdout.strip()
         headers = {**bearer(token), "X-Forwarded-For": "198.51.100.7"}

@@ -1,4 +1,4 @@
-"""A browser needs a session on every route, and a proof for every change; programs go on without."""
+"""A browser needs a session on every route, and a proof for every change; programs go on with tokens."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -191,7 +191,7 @@ def test_a_wrong_token_gives_no_session(server: Guarded) -> None:
 
 def test_programs_without_a_browsers_headers_need_no_session_and_no_proof(server: Guarded) -> None:
     token = bearer(server.token("script"))
-    assert server.client().post("/api/v1/status").status_code == 200
+    assert server.client().post("/api/v1/status").status_code == 401
     assert server.client().post("/api/v1/status", headers=token).status_code == 200
     assert server.client().post("/api/v1/status", headers=token | SAME_ORIGIN).status_code == 200
     browser, _ = server.browser()

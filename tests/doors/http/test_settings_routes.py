@@ -31,7 +31,7 @@ def server(tmp_path: Path) -> Iterator[Guarded]:
 
 
 def document(server: Guarded) -> Any:
-    return server.client().get(PATH).json()
+    return server.owner().get(PATH).json()
 
 
 def by_name(document: Any) -> dict[str, Any]:
@@ -59,7 +59,7 @@ def test_every_setting_is_shown_with_help_default_and_origin(server: Guarded) ->
 
 
 def test_changes_keep_the_comments_and_say_what_needs_a_restart(server: Guarded, tmp_path: Path) -> None:
-    answer = server.client().put(
+    answer = server.owner().put(
         PATH, json={"search_limit": 12, "w_score": 0.3, "prune": True, "edge_decay_days": 3}
     )
     assert answer.status_code == 200
@@ -71,7 +71,7 @@ def test_changes_keep_the_comments_and_say_what_needs_a_restart(server: Guarded,
     assert not config.warnings
     assert answer.json()["restart"] == ["search_limit", "w_score", "edge_decay_days", "prune"]
     for nothing in (None, ""):
-        server.client().put(PATH, json={"search_limit": nothing, "w_score": nothing})
+        server.owner().put(PATH, json={"search_limit": nothing, "w_score": nothing})
     assert by_name(document(server))["search_limit"]["value"] == 10
     assert "w_memory" not in (tmp_path / "config.toml").read_text()
 
@@ -103,7 +103,7 @@ def test_a_wrong_value_is_named_and_changes_nothing(
     server: Guarded, tmp_path: Path, values: dict[str, Any], named: str
 ) -> None:
     content = str(values).replace("'", '"').replace("inf", "1e999").replace("True", "true")
-    answer = server.client().put(PATH, content=content, headers={"Content-Type": "application/json"})
+    answer = server.owner().put(PATH, content=content, headers={"Content-Type": "application/json"})
     assert (answer.status_code, answer.json()["error"]["kind"]) == (400, "Invalid")
     assert named in answer.json()["error"]["message"]
     assert (tmp_path / "config.toml").read_text() == TEXT
@@ -112,13 +112,12 @@ def test_a_wrong_value_is_named_and_changes_nothing(
 def test_a_token_cannot_change_which_programs_run_which_files_are_used_or_who_may_call(
     server: Guarded, tmp_path: Path
 ) -> None:
-    holder = bearer(server.token("admin", rights=("admin",)))
+    holder = bearer(server.token("admin", namespaces=("*",), rights=("admin",)))
     client = server.client(ELSEWHERE)
     for name, value in {
         "llm_command": "sh -c id",
         "llm_base_url": "https://x.example",
         "remote_url": "https://x.example",
-        "require_token": False,
         "oauth_issuer": "https://x.example",
         "db_path": "/tmp/x.db",
         "import_roots": "/",
@@ -134,15 +133,32 @@ def test_a_token_cannot_change_which_programs_run_which_files_are_used_or_who_ma
     assert {"search_limit", "prune"} <= writable
 
 
+def test_a_token_changes_no_setting_that_may_name_a_program_a_file_an_address_or_a_caller(
+    server: Guarded,
+) -> None:
+    """A new setting whose value is a text, without a list of what it may be, is of the machine."""
+    holder = bearer(server.token("admin", namespaces=("*",), rights=("admin",)))
+    settings = by_name(server.client(ELSEWHERE).get(PATH, headers=holder).json()).values()
+    free = {one["name"] for one in settings if one["writable"]}
+    named = {
+        one["name"] for one in settings if one["type"] in ("text", "path", "table") and not one["choices"]
+    }
+    assert free & named == {"surfaces"}, "names of Lore's own"
+    keys = ("server.", "daemon.", "llm.", "remote.", "database", "ingestion.", "encryption")
+    assert [one["name"] for one in settings if one["writable"] and one["key"].startswith(keys)] == []
+    everything = by_name(document(server)).values()
+    assert [one["name"] for one in everything if not one["writable"]] == ["data_dir"]
+
+
 def test_secrets_are_not_shown(server: Guarded) -> None:
     secret = "sk-ant-api03-" + "aB3dE5gH7jK9mN1pQ3sT5vX7" * 4
-    server.client().put(PATH, json={"llm_command": f"ask --key {secret}"})
-    assert secret not in server.client().get(PATH).text
+    server.owner().put(PATH, json={"llm_command": f"ask --key {secret}"})
+    assert secret not in server.owner().get(PATH).text
 
 
 def test_a_new_file_is_for_its_owner_only(tmp_path: Path) -> None:
     with guarded(tmp_path) as server:
-        assert server.client().put(PATH, json={"search_limit": 3}).status_code == 200
+        assert server.owner().put(PATH, json={"search_limit": 3}).status_code == 200
     file = tmp_path / "config.toml"
     assert (file.read_text(), file.stat().st_mode & 0o777) == ("search_limit = 3\n", 0o600)
 

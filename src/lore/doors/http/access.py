@@ -1,4 +1,8 @@
-"""access: who sends a request: the holder of a token, a user of the issuer, or the user of this machine."""
+"""access: who sends a request: the holder of a token, a user of the issuer, or the user of this machine.
+
+Wherever a server listens, a request without a token or a session is nobody's: every account of the machine
+can reach a port of loopback.
+"""
 
 import time
 from collections.abc import Callable
@@ -7,7 +11,7 @@ import anyio.to_thread
 from starlette.requests import Request
 
 from lore.config import Config
-from lore.doors.http.callers import CALLER, REASON, Caller, Unauthenticated
+from lore.doors.http.callers import CALLER, MACHINE, REASON, Caller, Unauthenticated
 from lore.doors.http.guard import is_loopback
 from lore.doors.http.oauth import issuer_of
 from lore.doors.http.rates import Rates
@@ -29,28 +33,25 @@ MISPLACED = (
 
 
 class Access:
-    """Who calls. address: where the server listens. Close it when the server ends."""
+    """Who calls. Close it when the server ends."""
 
     def __init__(
         self,
         store: Store,
         config: Config,
-        address: str,
         sessions: Sessions,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._tokens = Tokens(store, clock)
         self._issuer = issuer_of(config)
         self._sessions = sessions
-        self._local = not needs_token(config, address)
         self.rates = Rates(config.rate_limit)
         self._checks = anyio.CapacityLimiter(CHECKS)
 
     async def identify(self, request: Request) -> Caller:
-        """The caller of a request. Unauthenticated without a valid token; TooMany above the limit.
+        """The caller of a request. Unauthenticated without a valid token or session; TooMany above the limit.
 
-        The user of this machine needs no token and has no limit where the server listens on loopback only. A
-        browser needs a session, because any page may have it send requests.
+        The user of this machine, who has the session of a one-time link, has no limit.
         """
         try:
             caller = await self._caller(request)
@@ -77,7 +78,7 @@ class Access:
             session = self._sessions.of(request)
             return await self._of_token(session.token) if session.token else _of_machine(request)
         if not sent:
-            return _of_machine(request, self._local)
+            raise Unauthenticated(MISSING, why="no token")
         scheme, _, token = sent[0].strip().partition(" ")
         if len(sent) > 1 or scheme.lower() != "bearer":
             raise Unauthenticated(MISSING, why="no bearer token")
@@ -95,11 +96,6 @@ class Access:
         self._tokens.close()
 
 
-def needs_token(config: Config, address: str) -> bool:
-    """Whether a server that listens on this address asks callers on its own machine for a token."""
-    return config.require_token or not is_loopback(address)
-
-
 def check_access(store: Store, config: Config, address: str, now: float) -> None:
     """Invalid if a setting about access cannot be right, or if no token lets anybody in from elsewhere."""
     issuer_of(config)
@@ -107,11 +103,16 @@ def check_access(store: Store, config: Config, address: str, now: float) -> None
     transport_options(config)
     if is_loopback(address) or config.oauth_issuer:
         return
-    if not any(state(token, now) == "active" for token in tokens(store)):
+    if not has_token(store, now):
         raise Invalid(
             f"the server does not listen on {address} as long as there is no token: run"
             " lore token create NAME first, or listen on 127.0.0.1"
         )
+
+
+def has_token(store: Store, now: float) -> bool:
+    """Whether any token is accepted."""
+    return any(state(token, now) == "active" for token in tokens(store))
 
 
 def address_of(request: Request) -> str:
@@ -119,10 +120,10 @@ def address_of(request: Request) -> str:
     return request.client.host if request.client else ""
 
 
-def _of_machine(request: Request, local: bool = True) -> Caller:
-    """The user of this machine. local: whether the server knows them without a token."""
-    if local and is_loopback(address_of(request)) and not _is_forwarded(request):
-        return Caller()
+def _of_machine(request: Request) -> Caller:
+    """The user of this machine, who has the session of a one-time link and sends from here."""
+    if is_loopback(address_of(request)) and not _is_forwarded(request):
+        return MACHINE
     raise Unauthenticated(MISSING, why="no token")
 
 

@@ -63,7 +63,7 @@ def _guarded(
         request.scope[ROUTE] = route
         if route.right is None:
             count(request)
-            caller = Caller(rights=frozenset())
+            caller = Caller()
         else:
             caller = await identify(request)
             caller.require(route.right)

@@ -19,7 +19,9 @@ else:
 
 JSON = "application/json"
 BODY_SECONDS = 30.0
-"""Longest time between two parts of a body."""
+"""Longest time between two parts of a body; and for the whole of it, besides what its size allows."""
+SLOWEST = 16_384
+"""Bytes in a second: a body that comes more slowly for longer than that is given up."""
 GZIP = 16 + zlib.MAX_WBITS
 
 
@@ -60,20 +62,25 @@ def limited(request: Request, most: int) -> Request:
 
 
 def _limited(receive: Receive, most: int) -> Receive:
-    received, complete = 0, False
+    received, complete, began = 0, False, 0.0
 
     async def receive_part() -> Message:
-        nonlocal received, complete
+        nonlocal received, complete, began
         if complete:
             return await receive()  # waits for the client to go
-        with anyio.move_on_after(BODY_SECONDS):
+        now = anyio.current_time()
+        began = began or now
+        with anyio.CancelScope(deadline=min(now, began + received / SLOWEST) + BODY_SECONDS):
             message = await receive()
             received += len(message.get("body", b""))
             complete = not message.get("more_body", False)
             if received > most:
                 raise _too_large(most)
             return message
-        raise TooSlow(f"the rest of the body did not come within {BODY_SECONDS:g} seconds")
+        raise TooSlow(
+            f"the rest of the body did not come within {BODY_SECONDS:g} seconds, or it comes more slowly than"
+            f" {SLOWEST:,} bytes in a second"
+        )
 
     return receive_part
 

@@ -17,6 +17,12 @@ SCOPE = "lore:"
 """Begins the name of a right where OAuth carries it: `lore:read`."""
 
 
+NOT_WHOLE_STORE = (
+    "this is about the whole store: it needs a token of every namespace of the default tenant"
+    " (lore token create NAME --right admin --namespace '*')"
+)
+
+
 class Refused(LoreError):
     """The server does not answer this caller. headers: of the refusal."""
 
@@ -55,17 +61,23 @@ class TooMany(Refused):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """Who sends a request. name: of the token; empty for the user of this machine, without one.
+    """Who sends a request. name: of the token; empty for the user of this machine.
 
     id: of the token, or of the issuer's user. namespaces: what it sees besides `shared`; it acts in the first
-    unless the request names another of them.
+    unless the request names another of them. of_machine: the user of this machine.
     """
 
     name: str = ""
     id: str = ""
     tenant: str = DEFAULT_TENANT
-    namespaces: tuple[str, ...] = (SHARED, EVERY_NAMESPACE)
-    rights: frozenset[Right] = frozenset({"read", "write", "admin"})
+    namespaces: tuple[str, ...] = (SHARED,)
+    rights: frozenset[Right] = frozenset()
+    of_machine: bool = False
+
+    @property
+    def whole_store(self) -> bool:
+        """Whether its rights are for the whole store: every namespace of the default tenant."""
+        return self.tenant == DEFAULT_TENANT and EVERY_NAMESPACE in self.namespaces
 
     def may(self, right: Right) -> bool:
         """Whether the caller has this right; `admin` includes the others."""
@@ -78,9 +90,14 @@ class Caller:
             raise Forbidden(f"this needs the right {right!r}; yours: {yours}", right)
 
     def require_whole_store(self) -> None:
-        """Forbidden to the callers of a tenant: what follows is about the memories of all."""
+        """Forbidden unless its rights are for the whole store: what follows is about the memories of all."""
+        if not self.whole_store:
+            raise Forbidden(NOT_WHOLE_STORE)
+
+    def require_default_tenant(self) -> None:
+        """Forbidden to the callers of a tenant: what follows counts what all do, and shows no memory."""
         if self.tenant != DEFAULT_TENANT:
-            raise Forbidden("this is about the whole store; a token of a tenant does not allow it")
+            raise Forbidden("these figures are of the whole server; a token of a tenant does not allow them")
 
     def namespace(self, wanted: str = "") -> str:
         """The namespace to act in. wanted: by the request; empty for the first one."""
@@ -90,3 +107,9 @@ class Caller:
             yours = ", ".join(dict.fromkeys((*self.namespaces, SHARED)))
             raise Forbidden(f"namespace {wanted[:100]!r} is not yours; yours: {yours}")
         return wanted or next((name for name in self.namespaces if name != EVERY_NAMESPACE), SHARED)
+
+
+MACHINE = Caller(
+    namespaces=(SHARED, EVERY_NAMESPACE), rights=frozenset({"read", "write", "admin"}), of_machine=True
+)
+"""The user of this machine."""

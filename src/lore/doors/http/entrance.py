@@ -21,10 +21,10 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 FILE = click.Path(path_type=Path)
 
 
-def entrance(served: Served, routes: Sequence[Route], address: str) -> ASGIApp:
-    """The application that answers these routes to callers who may call them. address: where it listens."""
+def entrance(served: Served, routes: Sequence[Route]) -> ASGIApp:
+    """The application that answers these routes to callers who may call them."""
     config = served.config
-    access = Access(served.lore.store, config, address, served.sessions)
+    access = Access(served.lore.store, config, served.sessions)
     ledger = Ledger(config.data_dir)
 
     @asynccontextmanager
@@ -53,9 +53,6 @@ def _joined(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -
 
 
 OPTIONS = (
-    click.option(
-        "--require-token", is_flag=True, default=None, help="Callers on this machine need a token too."
-    ),
     click.option(
         "--allowed-host",
         "allowed_hosts",

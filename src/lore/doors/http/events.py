@@ -115,7 +115,9 @@ class Listener:
             feed.add("status", status)
 
     def _state(self) -> dict[str, Any]:
-        return {"pending": self._lore.pending(), "embedding_state": self._lore.embeddings.state}
+        lore = self._lore
+        pending = lore.pending() if lore.whole_store else lore.status().pending
+        return {"pending": pending, "embedding_state": lore.embeddings.state}
 
 
 def _key(entry: Entry | None) -> tuple[int, str, str] | None:

@@ -55,6 +55,7 @@ def _counts(lore: Lore) -> dict[str, object]:
 
 async def _figures(served: Served, request: Request, caller: Caller) -> Response:
     """Calls, their times and the quality of searches, for the explorer."""
+    caller.require_default_tenant()
     return JSONResponse(served.figures.view())
 
 
@@ -83,6 +84,6 @@ def _trouble(lore: Lore) -> str:
 
 
 async def _metrics(served: Served, request: Request, caller: Caller) -> Response:
-    caller.require_whole_store()
+    caller.require_default_tenant()
     text = await served.run("metrics", served.metrics.text, reading=True)
     return Response(text, media_type=CONTENT_TYPE_LATEST)

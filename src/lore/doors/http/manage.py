@@ -65,7 +65,7 @@ async def _list_tokens(served: Served, request: Request, caller: Caller) -> Resp
 
 async def _make_token(served: Served, request: Request, caller: Caller) -> Response:
     """Make a token; its text is in this answer and nowhere else."""
-    if caller.id:
+    if not caller.of_machine:
         raise Forbidden(MADE_HERE)
     lore = served.lore_of(request, caller, "explorer")
     grant = _grant(await read_json(request, served.config.body_bytes))
@@ -91,11 +91,10 @@ def _visible(lore: Lore, caller: Caller) -> list[AccessToken]:
     """The tokens that see nothing which the caller does not see."""
     own = {SHARED, *caller.namespaces}
     every = EVERY_NAMESPACE in own
-    everybody = not caller.id
     return [
         one
         for one in tokens(lore.store)
-        if everybody or (one.of_tenant == caller.tenant and (every or own >= set(one.namespaces)))
+        if caller.of_machine or (one.of_tenant == caller.tenant and (every or own >= set(one.namespaces)))
     ]
 
 
@@ -140,6 +139,7 @@ def _count(lore: Lore, caller: Caller, name: str) -> int:
 
 # --- sources
 async def _sources(served: Served, request: Request, caller: Caller) -> Response:
+    caller.require_whole_store()
     lore = served.lore_of(request, caller, "explorer")
     work = partial(_found_sources, lore, served.config)
     return JSONResponse(await served.run("the sources", work, reading=True))

@@ -89,6 +89,7 @@ class Served:
             project=project,
             conversation=session,
             searched=self.figures.searched,
+            whole_store=caller.whole_store,
         )
 
     def tool_called(self, tool: str, seconds: float, failed: bool) -> None:

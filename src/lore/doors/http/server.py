@@ -31,13 +31,15 @@ from lore.doors.http import (
     sign_in,
     transfer,
 )
-from lore.doors.http.access import check_access, needs_token
+from lore.doors.http.access import check_access, has_token
 from lore.doors.http.connection import Connection
 from lore.doors.http.entrance import access_options, entrance
 from lore.doors.http.foreign_changes import follow_foreign_changes
+from lore.doors.http.guard import is_loopback
 from lore.doors.http.metrics import Counted
 from lore.doors.http.routes import Route
 from lore.doors.http.served import Served
+from lore.doors.http.sessions import Sessions
 from lore.doors.http.sign_in import PAGES, link
 from lore.doors.http.transport import transport_options
 from lore.doors.logbook import show_log
@@ -66,7 +68,7 @@ PATH = click.Path(path_type=Path)
 KEEP_ALIVE_SECONDS = 75
 """An unused connection stays open for longer than proxies keep theirs (nginx: 60), so that none sends a
 request on a connection that is about to end."""
-TOKENS, LOCAL = "every caller needs a token", "callers on this machine need no token"
+TOKENS, NO_TOKEN = "callers need a token", "no token exists yet; lore token create NAME makes one"
 ONCE = "signs in once, within two minutes"
 
 logger = logging.getLogger(__name__)
@@ -135,13 +137,20 @@ async def _serve(lore: Lore, config: Config, listener: socket.socket) -> None:
         if config.upkeep:
             chores.start_soon(consolidation.run)
         location = lore.store.report().location
-        address, closed = address_of(listener, config), needs_token(config, host_of(listener))
-        click.echo(f"Lore {VERSION} serves {location} at {address}; {TOKENS if closed else LOCAL}")
-        pages = f"{address}{PAGES}" if closed else f"{link(served.sessions, address)} ({ONCE})"
-        click.echo(f"Explorer: {pages}")
+        address = address_of(listener, config)
+        known = TOKENS if config.oauth_issuer or has_token(lore.store, lore.clock()) else NO_TOKEN
+        click.echo(f"Lore {VERSION} serves {location} at {address}; {known}")
+        click.echo(f"Explorer: {_pages(served.sessions, address, host_of(listener))}")
         await serve_http(served, listener)
         consolidation.schedule.end()
         chores.cancel_scope.cancel()
+
+
+def _pages(sessions: Sessions, address: str, host: str) -> str:
+    """The address of the explorer; for who sits at this machine with a link, which others must not read."""
+    if is_loopback(host) and sys.stdout.isatty():
+        return f"{link(sessions, address)} ({ONCE})"
+    return f"{address}{PAGES}"
 
 
 # --- the door
@@ -192,7 +201,7 @@ def address_of(listener: socket.socket, config: Config) -> str:
 async def serve_http(served: Served, listener: socket.socket) -> None:
     """Answer requests on this socket until `served.stopping` is set and those that have begun are done."""
     config = uvicorn.Config(
-        Counted(entrance(served, routes(served), host_of(listener)), served.metrics),
+        Counted(entrance(served, routes(served)), served.metrics),
         http=Connection,
         limit_concurrency=open_files_limit() - RESERVED_FILES,
         ws="none",

@@ -48,9 +48,10 @@ FIXED = frozenset({"data_dir"})
 """Settings that the file cannot have."""
 OF_THE_MACHINE = (
     *("server.", "llm.", "remote.", "database", "daemon."),
-    *("tls_", "memory_file_path", "import_roots", "encryption"),
+    *("memory_file_path", "import_roots", "encryption", "ingestion.", "namespace", "teams"),
 )
-"""How keys begin that say which programs run, which files are used or who may call."""
+"""How keys begin that say which programs run, which files are used, who may call, or who sees what the
+user's own agents store."""
 NOT_YOURS = "{name} is changed by the user of the server's machine: in config.toml, or with lore explorer"
 TYPES: dict[str, tuple[type, ...]] = {
     "boolean": (bool,),
@@ -81,11 +82,13 @@ class SettingsDoor:
 
     async def show(self, request: Request, caller: Caller) -> Response:
         """Every setting."""
+        caller.require_whole_store()
         view = await self._served.run("the settings", partial(self._view, caller), reading=True)
         return JSONResponse(view)
 
     async def change(self, request: Request, caller: Caller) -> Response:
         """Write settings to the file; null or an empty text restores the default."""
+        caller.require_whole_store()
         body = await read_json(request, self._config.body_bytes)
         for name, value in body.items():
             _check_name(name, caller)
@@ -175,7 +178,7 @@ def _check_type(name: str, value: Any) -> None:
 
 
 def _is_writable(name: str, caller: Caller) -> bool:
-    return name not in FIXED and not (caller.id and SETTINGS[name].key.startswith(OF_THE_MACHINE))
+    return name not in FIXED and (caller.of_machine or not SETTINGS[name].key.startswith(OF_THE_MACHINE))
 
 
 def _check(config: Config) -> None:

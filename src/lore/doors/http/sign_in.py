@@ -43,8 +43,7 @@ async def _enter(served: Served, request: Request, caller: Caller) -> Response:
 
 
 async def _sign_in(served: Served, request: Request, caller: Caller) -> Response:
-    """Begin a session with the rights of the token in the header. Without a token, the user of this machine
-    has a session already."""
+    """Begin a session with the rights of the token in the header. Who is here without one has a session."""
     response = Response(status_code=204)
     token = request.headers.get("authorization", "").strip().partition(" ")[2].strip()
     if token:
@@ -74,6 +73,7 @@ async def _session(served: Served, request: Request, caller: Caller) -> Response
             "namespaces": [name for name in caller.namespaces if name != EVERY_NAMESPACE],
             "every_namespace": EVERY_NAMESPACE in caller.namespaces,
             "rights": sorted(caller.rights),
+            "whole_store": caller.whole_store,
             "csrf": session.csrf if session else "",
             "version": VERSION,
         }

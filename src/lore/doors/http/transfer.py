@@ -1,9 +1,9 @@
 """transfer: all memories as a download, and files of memories as uploads, with a preview and an undo."""
 
-import io
 import re
 import tempfile
-from collections.abc import Callable
+from collections.abc import AsyncIterator
+from contextlib import ExitStack
 from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
@@ -11,11 +11,9 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 import anyio
-import anyio.from_thread
 import anyio.to_thread
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
-from starlette.types import Receive, Scope, Send
+from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from lore.doors.http.body import read_json
 from lore.doors.http.callers import EVERY_NAMESPACE, Caller, Forbidden
@@ -65,20 +63,26 @@ class TransferDoor:
         """Import of this process -> the tenant and namespace of its caller."""
 
     async def export(self, request: Request, caller: Caller) -> Response:
-        """Every memory that the caller may see, as lines of JSON."""
+        """Every memory that the caller may see, as lines of JSON.
+
+        It is written to a file first: a client that reads slowly keeps nothing of the store busy.
+        """
         lore = self._served.lore_of(request, caller, "explorer")
         every = EVERY_NAMESPACE in caller.namespaces
         history = request.query_params.get("history", "") in YES
         if history and not every:
             raise Forbidden("the history is of all namespaces, and not all are yours")
-        scope = ExportScope(history=history, namespaces=frozenset() if every else _seen(lore, caller))
+        namespaces = frozenset() if every else _seen(lore, caller)
+        scope = ExportScope(history=history, namespaces=namespaces, located=caller.whole_store)
         compression: Compression = "gzip" if request.query_params.get("compressed", "") in YES else ""
         name = f"lore-{datetime.now(UTC):%Y-%m-%d}.jsonl{'.gz' if compression else ''}"
         headers = {"Content-Disposition": f'attachment; filename="{name}"'}
         media_type = "application/gzip" if compression else EXPORT_TYPE
         if request.method == "HEAD":
             return Response(media_type=media_type, headers=headers)
-        return Written(partial(_export, lore, scope, compression), self._exports, media_type, headers)
+        work = partial(_exported, lore, scope, compression, self._served.config.data_dir)
+        whole = await anyio.to_thread.run_sync(work, limiter=self._exports)
+        return StreamingResponse(_parts(whole), media_type=media_type, headers=headers)
 
     async def import_file(self, request: Request, caller: Caller) -> Response:
         """Keep the memories of the file in the body, or show what would be kept."""
@@ -125,68 +129,22 @@ def _seen(lore: Lore, caller: Caller) -> frozenset[str]:
 
 
 # --- export
-class Written(Response):
-    """A body that `write` writes to a file in a thread, at the pace of the client; it ends when that goes."""
-
-    def __init__(
-        self,
-        write: Callable[[BinaryIO], None],
-        turns: anyio.CapacityLimiter,
-        media_type: str,
-        headers: dict[str, str],
-    ) -> None:
-        super().__init__(None, media_type=media_type, headers=headers)
-        del self.headers["content-length"]
-        self._write, self._turns = write, turns
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        body = Body(send)
-
-        async def until_gone() -> None:
-            while (await receive())["type"] != "http.disconnect":
-                pass
-            body.gone = True
-
-        await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-        async with anyio.create_task_group() as until:
-            until.start_soon(until_gone)
-            await anyio.to_thread.run_sync(body.write_all, self._write, limiter=self._turns)
-            until.cancel_scope.cancel()
-        await send({"type": "http.response.body", "body": b"", "more_body": False})
+def _exported(lore: Lore, scope: ExportScope, compression: Compression, folder: Path) -> BinaryIO:
+    """The whole export in a file without a name, from its beginning."""
+    with ExitStack() as failing:
+        whole = failing.enter_context(tempfile.TemporaryFile(dir=folder))
+        with compressed(cast(BinaryIO, whole), compression) as target:
+            lore.export(target, scope, lambda *_: None)
+        whole.seek(0)
+        failing.pop_all()
+    return cast(BinaryIO, whole)
 
 
-class Body(io.RawIOBase):
-    """The body of a response as a file. gone: the client went."""
-
-    def __init__(self, send: Send) -> None:
-        self._send = send
-        self.gone = False
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, data: Any) -> int:
-        part = bytes(data)
-        if self.gone:
-            raise BrokenPipeError("the client went")
-        anyio.from_thread.run(self._sent, part)
-        return len(part)
-
-    async def _sent(self, part: bytes) -> None:
-        await self._send({"type": "http.response.body", "body": part, "more_body": True})
-
-    def write_all(self, write: Callable[[BinaryIO], None]) -> None:
-        """Have `write` write everything, in parts of some size."""
-        try:
-            with io.BufferedWriter(self, CHUNK_BYTES) as file:
-                write(cast(BinaryIO, file))
-        except BrokenPipeError:
-            return
-
-
-def _export(lore: Lore, scope: ExportScope, compression: Compression, file: BinaryIO) -> None:
-    with compressed(file, compression) as target:
-        lore.export(target, scope, lambda *_: None)
+async def _parts(file: BinaryIO) -> AsyncIterator[bytes]:
+    """The bytes of a file, as fast as the client takes them; no thread waits for it."""
+    with file:
+        while part := await anyio.to_thread.run_sync(file.read, CHUNK_BYTES):
+            yield part
 
 
 # --- import

@@ -23,7 +23,7 @@ export function Item({ item, chosen, onToggle, onJudge }) {
       ${item.at && html`<span class="faint small"><${Time} at=${item.at} /></span>`}
     </div>
     <div class="review-body">${item.kind === "quarantined" ? html`<${Held} item=${item} />` : html`<${Pair} item=${item} />`}</div>
-    ${may("write") &&
+    ${may(item.kind === "suggestions" ? "write" : "admin") &&
     html`<div class="review-foot">
       <${Button} small icon="check" look=${words.careful ? "" : "main"} onClick=${() => onJudge(true)}>${words.accept}<//>
       <${Button} small icon=${words.careful ? "trash" : "close"} look=${words.careful ? "main" : ""} onClick=${() => onJudge(false)}>${words.reject}<//>
