@@ -14,8 +14,9 @@ from lore.patterns import regex
 from lore.ranking.relate import shared_words
 from lore.text import preview
 
-STATEMENT_CHARACTERS = 220
-"""The most characters of one statement of a report."""
+OWN_CHARACTERS = 300
+"""A prompt of fewer characters is the user's own."""
+MOST_SENTENCES = 4
 READ_CHARACTERS = 12_000
 """Characters of a message that are read."""
 SENTENCES_READ = 40
@@ -39,6 +40,7 @@ _NUMBER = regex(r"^\W*\d{1,2}[.)]\s*")
 _NAMED = regex(r"`[^`\n]+`|\b\w+[./_]\w[\w./-]*")
 _DETACHED = regex(r"^(?!During|Regarding|According|Following|Nothing|Everything|Something)[A-Z][a-z]+ing\b")
 """The beginning of an item whose list says what it means."""
+_WORDS = regex(r"\w+")
 _QUESTION = regex(r"[?？][\"'”’)]*\s*$")
 
 
@@ -89,11 +91,19 @@ class Closing:
         """How much of a report it is: that of its best two sentences."""
         return sum(sorted((worth for worth, _ in self.statements), reverse=True)[:2])
 
-    def summary(self, most: int = STATEMENT_CHARACTERS) -> str:
-        """Its best sentence, and the next best ones that fit and say something else, in their order."""
+    def summary(self, most: int, foreign: str = "") -> str:
+        """Its best sentence, and the next best ones that fit and say something else, in their order.
+
+        foreign: words of tools and of pasted texts, in the form of `plain_words`; a sentence that repeats
+        them is not the agent's.
+        """
         ranked = sorted(enumerate(self.statements), key=lambda one: (-one[1][0], one[0]))
         chosen: dict[int, str] = {}
-        for place, (worth, sentence) in ranked:
+        for place, (worth, sentence) in ranked[:SENTENCES_READ]:
+            if len(chosen) == MOST_SENTENCES:
+                break
+            if plain_words(sentence) in foreign:
+                continue
             size = sum(len(one) + 2 for one in chosen.values())
             if not chosen:
                 chosen[place] = preview(sentence, most)
@@ -137,6 +147,18 @@ def closings_of(spoken: Sequence[Spoken], wanted: str) -> list[Closing]:
 def is_prompt(turn: Spoken) -> bool:
     """Whether the user begins something: an answer to a question of the agent does not."""
     return turn.role == "user" and not turn.tool
+
+
+def foreign_words(spoken: Iterable[Spoken]) -> str:
+    """What tools gave back and what the user has pasted, in the form of `plain_words`."""
+    results = (turn.text.partition("\n")[2] for turn in spoken if turn.role == "tool")
+    pasted = (turn.text for turn in spoken if turn.role == "user" and len(turn.text) > OWN_CHARACTERS)
+    return plain_words("\n".join((*results, *pasted)))
+
+
+def plain_words(text: str) -> str:
+    """Letters and digits in lower case, with one space between words."""
+    return " ".join(_WORDS.findall(text.lower()))
 
 
 def sections_of(text: str) -> list[Section]:

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from lore.distil.account import EXTRACTED, Account, Point
 from lore.distil.base import Spoken
-from lore.distil.closing import Closing, closings_of, is_new, is_prompt, sections_of
+from lore.distil.closing import Closing, closings_of, foreign_words, is_new, is_prompt, sections_of
 from lore.distil.cues import IMPERATIVE, asks, orders, statements_of
-from lore.distil.own import own_sentences
+from lore.distil.own import own_words
 from lore.distil.phrases import content_words, pattern
 from lore.distil.sentences import sentences_of
 from lore.patterns import regex
@@ -30,6 +30,7 @@ PASTED_CHARACTERS = 1_500
 SHORT_PARAGRAPH = 500
 TITLE_CHARACTERS = 80
 REQUEST_CHARACTERS = 230
+SHORT_PROMPT = 100
 ENOUGH_CHARACTERS = 60
 """A first prompt of fewer characters stands before a more telling one."""
 LATER_CHARACTERS, LEAST_TELLING = 90, 3.0
@@ -61,6 +62,7 @@ _PASSED = regex(
     r"|no issues found)",
     re.IGNORECASE,
 )
+_QUOTING = regex(r"[\"“”„«»「`<>]|^\s*[#>|]")
 _LIST = regex(r"todo|task|plan", re.IGNORECASE)
 """A tool that keeps a list of what is to be done."""
 _MENTION = regex(r"[@#/][\w./-]+")
@@ -81,7 +83,7 @@ def report_of(spoken: Sequence[Spoken]) -> Account:
     request = _request(spoken)
     closings = closings_of(spoken, " ".join(one.text for one in request))
     recap = next((turn for turn in reversed(spoken) if turn.role == "summary" and turn.tool == RECAP), None)
-    done = list(_done(closings))
+    done = list(_done(closings, foreign_words(spoken)))
     request += _later(request, closings, done)
     left = list(_left(spoken, closings))
     by = EXTRACTED
@@ -173,11 +175,16 @@ def asked_in(prompt: str) -> str:
         return ""
     if len(text) > PASTED_CHARACTERS:
         text = _around_pasted(text)
-    sentences = own_sentences(text) or sentences_of(text) or [" ".join(text.split())]
-    whole = " ".join(sentences)
+    sentences = own_words(text)
+    whole = " ".join(sentences) if sentences else _short_line(text)
     if len(whole) > REQUEST_CHARACTERS:
         whole = _core(sentences)
     return whole if any(map(str.isalpha, _MENTION.sub("", whole))) else ""
+
+
+def _short_line(text: str) -> str:
+    """A prompt of a few words, which are no sentence but the user's; empty for anything longer."""
+    return text if len(text) <= SHORT_PROMPT and "\n" not in text and not _QUOTING.search(text) else ""
 
 
 def _core(sentences: Sequence[str]) -> str:
@@ -193,28 +200,25 @@ def _core(sentences: Sequence[str]) -> str:
 
 
 def _around_pasted(text: str) -> str:
-    """The short paragraphs before and after a pasted text, else its heading, else its first line."""
+    """The short paragraphs of the user before and after a pasted text."""
     paragraphs = [one.strip() for one in text.split("\n\n") if one.strip()]
     ends = [one for one in dict.fromkeys((paragraphs[0], paragraphs[-1])) if len(one) <= SHORT_PARAGRAPH]
-    own = " ".join(sentence for end in ends for sentence in own_sentences(end))
-    if own:
-        return own
-    heading = _HEADING.search(text)
-    return heading.group(1) if heading else paragraphs[0].splitlines()[0][:SHORT_PARAGRAPH]
+    return "\n\n".join(end for end in ends if own_words(end))
 
 
 # --- what came of it
-def _done(closings: Sequence[Closing]) -> Iterator[Point]:
+def _done(closings: Sequence[Closing], foreign: str) -> Iterator[Point]:
     """The last report, the one of most worth, the agent's last words, and further reports.
 
-    A report is worth more the later it stands, and nothing if the user denied it at once.
+    A report is worth more the later it stands, and nothing if the user denied it at once. foreign: see
+    `Closing.summary`.
     """
     reports = [one for one in closings if one.is_report and (one.last or not one.disputed)]
     places = {one.turn: place / len(closings) for place, one in enumerate(closings, 1)}
     best = sorted(reports, key=lambda one: -one.worth * (EARLY + (1 - EARLY) * places[one.turn]))
     said: list[str] = []
     for one in (*reports[-1:], *best[:1], *closings[-1:], *best[1:MOST_REPORTS]):
-        text = one.summary(SUMMARY_CHARACTERS)
+        text = one.summary(SUMMARY_CHARACTERS, foreign)
         if text and is_new(text, said):
             said.append(text)
             yield Point(text=text, turns=(one.turn,))
@@ -243,7 +247,7 @@ def _chosen(prompt: str) -> str:
     """A short sentence by which the user chooses one thing over another; empty without one."""
     if len(prompt) > PASTED_CHARACTERS:
         return ""
-    said = (one for one in own_sentences(prompt) if not asks(one) and not pattern("hollow").match(one))
+    said = (one for one in own_words(prompt) if not asks(one) and not pattern("hollow").match(one))
     found = (one for one in said if (at := pattern("switching").search(one)) and at.start() > 0)
     return next((one for one in found if len(one) <= CHOICE_CHARACTERS), "")
 
