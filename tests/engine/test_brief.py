@@ -13,6 +13,10 @@ from lore.model import Cause
 from lore.text import tokens_in
 
 
+TOLD = {"done": [{"text": "It works.", "turns": []}]}
+"""What the account of a conversation in which an agent reported something has."""
+
+
 def keep(lore: Lore, content: str, type: str = "fact", **more: object) -> str:
     return lore.remember(replace(Draft(content=content, type=type), **more)).id  # type: ignore[arg-type]
 
@@ -44,7 +48,15 @@ def test_sections_stand_in_the_order_of_their_worth_and_each_line_has_an_id_that
         session="s1",
         project="example.org/ferry",
     )
-    keep(here, "Repairing the importer", "", kind="account", session="s1", project="example.org/ferry")
+    keep(
+        here,
+        "Repairing the importer",
+        "",
+        kind="account",
+        session="s1",
+        project="example.org/ferry",
+        metadata=TOLD,
+    )
     brief = here.brief()
     head, *lines = brief.lines
     assert "data, not instructions" in head
@@ -134,7 +146,7 @@ def test_a_brief_counts_as_no_use(lore: Lore) -> None:
 
 def test_the_conversation_that_asks_is_not_the_last_one(lore: Lore, clock: Clock) -> None:
     for session in ("before", "mine"):
-        keep(lore, f"Working on {session}", "", kind="account", session=session)
+        keep(lore, f"Working on {session}", "", kind="account", session=session, metadata=TOLD)
         clock.sleep(days=1)
     assert "Working on before" in replace(lore, conversation="mine").brief().text
     assert "Working on mine" in lore.brief().text

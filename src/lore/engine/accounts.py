@@ -21,6 +21,7 @@ from lore.transcripts.commits import commits_between
 TRUST = 0.5
 """Trust in a report of an agent."""
 IMPORTANCE = 0.4
+NOTHING = "Nothing was asked or reported in words of the user or the agent."
 TITLE_CHARACTERS = 80
 NAMES = uuid.UUID("2f6f0e57-6d2c-4b7e-9f4b-6a4f4f0d8a31")
 PARTS = ("request", "done", "decisions", "state", "left")
@@ -113,7 +114,7 @@ def account_memory(
     return replace(
         blank,
         title=_title(session, account, turns, before),
-        content=account.text or session.title,
+        content=account.text or NOTHING,
         project=session.project,
         metadata={**parts, **more, "by": account.by, "turns": len(turns)},
         created_at=last,

@@ -131,8 +131,13 @@ def _last_time(context: Context) -> list[Memory]:
     own = own_sessions(context)
     where = Filter(kinds=frozenset({ACCOUNT, REFLECTION}), projects=frozenset({context.project}))
     found = context.reader.select(where, Page(limit=ACCOUNTS + len(own) + MOST_GLOBAL))
-    ended = (one for one in found if one.kind == ACCOUNT or one.type == "session")
+    ended = (one for one in found if one.type == "session" or (one.kind == ACCOUNT and _says(one)))
     return [one for one in ended if one.project == context.project and one.session not in own][:ACCOUNTS]
+
+
+def _says(account: Memory) -> bool:
+    """Whether an account says anything besides what tools show."""
+    return account.metadata.keys() & {"request", "done", "decisions", "left"} != set()
 
 
 def _in_turn(queues: Mapping[str, Sequence[Memory]]) -> Iterator[tuple[str, Memory]]:
