@@ -12,7 +12,6 @@ from lore.engine.handout import LEAST_TRUST
 from lore.model import Cause
 from lore.text import tokens_in
 
-
 TOLD = {"done": [{"text": "It works.", "turns": []}]}
 """What the account of a conversation in which an agent reported something has."""
 
