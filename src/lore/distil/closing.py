@@ -1,12 +1,13 @@
 """Closing: the report in which an agent says what came of a prompt, cut to its statements."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
 from lore.distil.base import Spoken
-from lore.distil.cues import IMPERATIVE
+from lore.distil.cues import IMPERATIVE, asks
 from lore.distil.phrases import content_words, pattern
 from lore.distil.sentences import sentences_of
 from lore.distil.titles import ended
@@ -14,6 +15,11 @@ from lore.patterns import regex
 from lore.ranking.relate import shared_words
 from lore.text import preview
 
+HEADLINE, HEADLINE_WORDS = 1.2, 4
+LAST_PROMPTS = 16
+"""Prompts whose closing messages are read: what came earlier has mostly been overtaken."""
+LAST_MESSAGES = 4
+"""Messages before the user's next prompt of which the last with a sentence counts."""
 OWN_CHARACTERS = 300
 """A prompt of fewer characters is the user's own."""
 MOST_SENTENCES = 4
@@ -40,7 +46,11 @@ _NUMBER = regex(r"^\W*\d{1,2}[.)]\s*")
 _NAMED = regex(r"`[^`\n]+`|\b\w+[./_]\w[\w./-]*")
 _DETACHED = regex(r"^(?!During|Regarding|According|Following|Nothing|Everything|Something)[A-Z][a-z]+ing\b")
 """The beginning of an item whose list says what it means."""
-_WORDS = regex(r"\w+")
+_NAMING = regex(r"(?:what|how|why|where|key|summary|list|the|files?|changes|current)\b", re.IGNORECASE)
+"""How headings begin that only name what follows."""
+_INTRODUCED = regex(r":[ \t]*\n+[ \t]*```\w*[ \t]*\n[ \t]*([^\n`]{2,90})\n[ \t]*```")
+"""A sentence that ends in a colon, and a block of code of one line below it."""
+_MARKS = str.maketrans("", "", "*_`#>|")
 _QUESTION = regex(r"[?？][\"'”’)]*\s*$")
 
 
@@ -74,12 +84,19 @@ class Closing:
         for section in sections_of(self.text):
             if pattern("remaining").match(section.heading):
                 continue
+            if _is_headline(section.heading):
+                found.append((REPORT + HEADLINE, section.heading))
             summing = 1.0 if pattern("summing").match(section.heading) else 0.0
             for sentence in sentences_of(section.text)[: SENTENCES_READ - len(found)]:
-                worth = worth_of(sentence, len(found)) + summing
+                worth = worth_of(sentence, len(found), self._answers) + summing
                 about = min(MOST_WANTED, len(content_words(sentence) & self.wanted))
-                found.append((worth + WANTED * about, sentence.lstrip("* ")))
+                found.append((worth + WANTED * about, sentence.replace("**", "").strip("* ")))
         return [(worth, sentence) for worth, sentence in found if worth > 0]
+
+    @property
+    def _answers(self) -> bool:
+        """Whether it answers a question: then what one can do is an answer."""
+        return asks(self.prompt.text[:DISPUTE_CHARACTERS])
 
     @property
     def is_report(self) -> bool:
@@ -127,20 +144,23 @@ class Closing:
 
 
 def closings_of(spoken: Sequence[Spoken], wanted: str) -> list[Closing]:
-    """The closing message of each prompt, in order; none for a prompt that only tools have answered.
+    """The closing messages of the last prompts, in order; none for one that only tools have answered.
 
     wanted: what the user asked for in the conversation.
     """
     prompts = [place for place, turn in enumerate(spoken) if is_prompt(turn)]
     found: list[Closing] = []
-    for begin, end in pairwise([*prompts, len(spoken)]):
+    for begin, end in pairwise([*prompts[-LAST_PROMPTS:], len(spoken)]):
         answers = [turn for turn in spoken[begin:end] if turn.role == "assistant" and turn.text.strip()]
-        if answers:
-            last = end == len(spoken)
-            disputed = not last and bool(pattern("disputing").search(spoken[end].text[:DISPUTE_CHARACTERS]))
-            text = _plain(answers[-1].text)
-            words = content_words(wanted)
-            found.append(Closing(answers[-1].number, text, spoken[begin], disputed, last, words))
+        last = end == len(spoken)
+        disputed = not last and bool(pattern("disputing").search(spoken[end].text[:DISPUTE_CHARACTERS]))
+        words = content_words(wanted)
+        messages = (
+            Closing(one.number, _plain(one.text), spoken[begin], disputed, last, words)
+            for one in reversed(answers[-LAST_MESSAGES:])
+        )
+        said = next((one for one in messages if one.statements), None)
+        found += [said] if said else []
     return found
 
 
@@ -157,8 +177,8 @@ def foreign_words(spoken: Iterable[Spoken]) -> str:
 
 
 def plain_words(text: str) -> str:
-    """Letters and digits in lower case, with one space between words."""
-    return " ".join(_WORDS.findall(text.lower()))
+    """In lower case, with one space between words and no marks of Markdown."""
+    return " ".join(text.lower().translate(_MARKS).split())
 
 
 def sections_of(text: str) -> list[Section]:
@@ -179,15 +199,25 @@ def sections_of(text: str) -> list[Section]:
     return [one for one in found if one.text.strip()]
 
 
-def worth_of(sentence: str, place: int) -> float:
-    """How much a sentence says about what came of the work. place: among the sentences of its message."""
+def _is_headline(heading: str) -> bool:
+    """Whether a heading says what came of the work, as `All tests pass now` does."""
+    if len(heading.split()) < HEADLINE_WORDS or _NAMING.match(heading):
+        return False
+    return bool(pattern("reporting").search(heading))
+
+
+def worth_of(sentence: str, place: int, answers: bool = False) -> float:
+    """How much a sentence says about what came of the work.
+
+    place: among the sentences of its message. answers: its message answers a question.
+    """
     if pattern("intending").match(sentence) or _QUESTION.search(sentence):
         return -1.0
     worth = REPORT if pattern("reporting").search(sentence) else 0.5
     worth -= 2.5 if pattern("hollow").match(sentence) else 0.0
     worth += 0.6 if pattern("concluding").search(sentence) else 0.0
-    worth -= 1.5 if _DETACHED.match(sentence) or IMPERATIVE.match(sentence) else 0.0
-    worth -= 1.5 if pattern("supposing").search(sentence) else 0.0
+    worth -= 1.5 if _DETACHED.match(sentence) or (not answers and IMPERATIVE.match(sentence)) else 0.0
+    worth -= 1.5 if not answers and pattern("supposing").search(sentence) else 0.0
     worth += 0.6 if _NAMED.search(sentence) else 0.0
     return worth + max(0.0, 0.8 - 0.2 * place) + min(len(sentence), 160) / 320
 
@@ -203,8 +233,8 @@ def is_new(sentence: str, others: Iterable[str]) -> bool:
 
 
 def _plain(text: str) -> str:
-    """A message without small pictures, which stand where a sentence or an item begins."""
-    return "\n".join(_lines(text[:READ_CHARACTERS]))
+    """A message without small pictures, and with a command of one line in the sentence that introduces it."""
+    return _INTRODUCED.sub(r": `\1`.\n", "\n".join(_lines(text[:READ_CHARACTERS])))
 
 
 def _lines(text: str) -> Iterator[str]:

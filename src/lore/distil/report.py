@@ -9,7 +9,7 @@ from lore.distil.account import EXTRACTED, Account, Point
 from lore.distil.base import Spoken
 from lore.distil.closing import Closing, closings_of, foreign_words, is_new, is_prompt, sections_of
 from lore.distil.cues import IMPERATIVE, asks, orders, statements_of
-from lore.distil.own import own_words
+from lore.distil.own import own_statements, own_words, unquoted
 from lore.distil.phrases import content_words, pattern
 from lore.distil.sentences import sentences_of
 from lore.patterns import regex
@@ -50,6 +50,12 @@ _CHECK = regex(
     r"|(?:make|just|gradle|gradlew|mvn|mvnw|rake)(?: \w+)? ?(?:test|check|build|lint|verify)\w*)(?![\w-])"
 )
 """A command that runs tests, a build or another check."""
+_NOT_RUN = regex(
+    r"script not found|missing script|missing entrypoints?|command not found|no such file or directory"
+    r"|no tests? (?:files? )?(?:found|ran)|unknown (?:option|command)|^usage:|could not read package\.json",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""A check that was called in a wrong way says nothing about the work."""
 _PLACE = regex(r"^(?:cd\s+\S+\s*(?:&&|;)\s*)+")
 _FAILED = regex(
     r"(?<!\b0 )\b(?:[1-9]\d* (?:tests? )?(?:failed|failing|fail|errors?)|FAIL(?:ED|URES?)?\b|error TS\d+"
@@ -62,6 +68,8 @@ _PASSED = regex(
     r"|no issues found)",
     re.IGNORECASE,
 )
+_LONG_CODE = regex(r"`[^`\n]{41,200}`")
+"""Code that may be quoted from elsewhere; a shorter one is a name."""
 _QUOTING = regex(r"[\"“”„«»「`<>]|^\s*[#>|]")
 _LIST = regex(r"todo|task|plan", re.IGNORECASE)
 """A tool that keeps a list of what is to be done."""
@@ -175,7 +183,7 @@ def asked_in(prompt: str) -> str:
         return ""
     if len(text) > PASTED_CHARACTERS:
         text = _around_pasted(text)
-    sentences = own_words(text)
+    sentences = [_LONG_CODE.sub(" ", unquoted(one)) for one in own_statements(text)]
     whole = " ".join(sentences) if sentences else _short_line(text)
     if len(whole) > REQUEST_CHARACTERS:
         whole = _core(sentences)
@@ -269,8 +277,9 @@ def _check_line(turn: Spoken) -> str:
     """The command of a tool call that runs tests or a build."""
     if turn.role != "tool" or not _SHELL.match(turn.tool):
         return ""
-    line = _PLACE.sub("", turn.text.partition("\n")[0].removeprefix(f"{turn.tool}: "))
-    return line if _CHECK.search(line) else ""
+    call, _, output = turn.text.partition("\n")
+    line = _PLACE.sub("", call.removeprefix(f"{turn.tool}: "))
+    return line if _CHECK.search(line) and not _NOT_RUN.search(output) else ""
 
 
 def _outcome_of(turn: Spoken) -> str:

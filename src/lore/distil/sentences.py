@@ -56,7 +56,7 @@ def cleaned(sentence: str) -> str:
     """Without the polite words at its beginning; empty if nothing or not one statement is left."""
     sentence = " ".join(sentence.split())
     rest = _POLITE.sub("", sentence)
-    wide = sum(ord(character) > WIDE for character in rest)
+    wide = 0 if rest.isascii() else sum(ord(character) > WIDE for character in rest)
     if _FRAGMENT.search(rest) or not SHORTEST - wide <= len(rest) <= LONGEST:
         return ""
     if len(rest.split()) < FEWEST_WORDS and rest.isascii():
