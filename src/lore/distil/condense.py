@@ -21,14 +21,14 @@ TURN_SHARE = 0.25
 class Measure:
     """The most characters of a turn, by what it is; a kind of turn with 0 is left out.
 
-    closing: the last message of the agent before the user speaks again, and the very last. said: other
+    closing: the last message of the agent before the user speaks again, and the very last. others: other
     messages of the agent, and summaries of the client. calls: a tool call that worked, without its result.
     errors: the beginning of the result of one that failed.
     """
 
     users: int = 8_000
     closing: int = 8_000
-    said: int
+    others: int
     calls: int
     errors: int
 
@@ -38,16 +38,16 @@ class Measure:
             self,
             users=min(self.users, most),
             closing=min(self.closing, most),
-            said=min(self.said, most),
+            others=min(self.others, most),
         )
 
 
 MEASURES = (
-    Measure(said=600, calls=160, errors=400),
-    Measure(said=300, calls=80, errors=300),
-    Measure(said=300, calls=0, errors=200),
-    Measure(said=120, calls=0, errors=100),
-    Measure(said=0, calls=0, errors=60),
+    Measure(others=600, calls=160, errors=400),
+    Measure(others=300, calls=80, errors=300),
+    Measure(others=300, calls=0, errors=200),
+    Measure(others=120, calls=0, errors=100),
+    Measure(others=0, calls=0, errors=60),
 )
 """From the fullest to the shortest: tool calls go first, then what the agent said on its way."""
 CALL_CHARACTERS = 160
@@ -120,7 +120,7 @@ def _text(turn: Spoken, closing: bool, measure: Measure) -> str:
         return _call(turn, measure)
     if turn.role == "user":
         return _shortened(turn.text, measure.users)
-    return _shortened(turn.text, measure.closing if closing else measure.said)
+    return _shortened(turn.text, measure.closing if closing else measure.others)
 
 
 def _call(turn: Spoken, measure: Measure) -> str:

@@ -112,6 +112,15 @@ def test_an_item_is_the_users_word_only_if_the_user_said_it(
     assert [memory.trust for memory in fragments(lore) if not memory.title] == [trust]
 
 
+def test_an_item_in_the_same_words_is_no_new_one_whatever_the_model_says(
+    lore: Lore, record_session: RecordSession
+) -> None:
+    store_statement(lore, OLD, trust=0.8)
+    record_session("It leaves at noon.", "I see.")
+    run_phases(with_model(lore, answering(item(OLD.upper()), verdict=verdicts((2, "new", None)))), DIGEST)
+    assert statements(lore) == []
+
+
 @pytest.mark.parametrize(("turns", "kept"), [([2], [NEW, "At two."]), ([3], ["At two."])])
 def test_an_item_replaces_an_earlier_one_of_its_conversation_that_is_not_more_trusted(
     lore: Lore, record_session: RecordSession, turns: list[int], kept: list[str]

@@ -14,7 +14,7 @@ from lore.engine.consolidate.topics import Topics
 from lore.engine.consolidate.trees import RECONCILED, own_fragments
 from lore.engine.consolidate.trust import ASSISTANT_TRUST, trust_of
 from lore.engine.learnt import CLOSED_COUNT, REPEATED_COUNT, learnt_count
-from lore.model import OVERVIEW_OF, Link, Memory
+from lore.model import Link, Memory
 from lore.store.values import Page
 from lore.text import preview
 from lore.vectors import Vector
@@ -50,9 +50,7 @@ def steps_of(questions: Questions, conversation: Conversation, limit: int) -> li
     extracted = extract(questions, conversation, topics.titles, before, limit)
     items = [_memory(conversation, item) for item in extracted.items]
     vectors = conversation.vectors(items)
-    done = extracted.report.done
-    project = conversation.session.project
-    verdicts = reconcile(questions, conversation.view, items, vectors, done, project)
+    verdicts = reconcile(questions, conversation, items, vectors, extracted.report.done)
     draft = _Draft(conversation, extracted.items, items, vectors)
     draft.decide(verdicts)
     return [_account_step(conversation, extracted, account), *draft.steps(topics)]
@@ -86,7 +84,7 @@ def _written_before(conversation: Conversation, account: Memory | None) -> list[
         return []
     where = own_fragments(conversation.view, sessions=frozenset({conversation.session.session}))
     found = conversation.view.reader.select(where, Page(limit=WRITTEN_BEFORE))
-    items = [f"- {one.content}" for one in found if OVERVIEW_OF not in one.metadata]
+    items = [f"- {one.content}" for one in found if RECONCILED in one.metadata]
     return [*(account.content.splitlines() if account else []), *items]
 
 

@@ -171,13 +171,12 @@ def _items(answers: Sequence[Mapping[str, Any]], part: Sequence[Entry]) -> Itera
 
 def _statement(data: Mapping[str, Any]) -> str:
     """The text of an item with its other parts as sentences behind it; empty if it is none."""
-    parts = [data["text"], *(data[name] or "" for name in LABELS)]
-    if not data["text"].strip() or any(len(part) > LONGEST for part in parts):
+    text = data["text"].strip()
+    parts = {label: part for name, label in LABELS.items() if (part := (data[name] or "").strip())}
+    if not text or any(len(part) > LONGEST for part in (text, *parts.values())):
         return ""
-    more = [
-        f"{label}: {_sentence(data[name])}" for name, label in LABELS.items() if (data[name] or "").strip()
-    ]
-    return " ".join([_sentence(data["text"]) if more else data["text"].strip(), *more])
+    more = [f"{label}: {_sentence(part)}" for label, part in parts.items()]
+    return " ".join([_sentence(text), *more]) if more else text
 
 
 def _sentence(text: str) -> str:

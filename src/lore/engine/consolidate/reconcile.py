@@ -9,15 +9,16 @@ from typing import Any, Literal, TypeAlias
 from lore.engine.brief import CLOSED
 from lore.engine.brief import GOALS as OPEN
 from lore.engine.brief import TYPES as SECTIONS
+from lore.engine.consolidate.conversation import Conversation
 from lore.engine.consolidate.extract import MOST_ITEMS, Questions
 from lore.engine.consolidate.plan import View
 from lore.engine.consolidate.trees import REFLECTION
 from lore.engine.entity_view import ENTITY
 from lore.engine.find_duplicate import KNOWLEDGE
 from lore.llm import prompts
-from lore.model import OVERVIEW_OF, Filter, Memory
+from lore.model import OVERVIEW_OF, PRIVATE, Filter, Memory
 from lore.store.values import Page
-from lore.text import preview, terms
+from lore.text import preview, terms, words
 from lore.vectors import Vector
 
 Word: TypeAlias = Literal["new", "same", "updates", "contradicts", "closes"]
@@ -43,17 +44,16 @@ class Verdict:
 
 def reconcile(
     questions: Questions,
-    view: View,
+    conversation: Conversation,
     items: Sequence[Memory],
     vectors: Mapping[str, Vector],
     done: Sequence[str],
-    project: str,
 ) -> list[Verdict]:
     """A verdict for each item, then one for each statement about what was done in the conversation.
 
     Nothing is asked if there is nothing to compare with but the items of one answer.
     """
-    memories = _candidates(view, items, vectors, bool(done), project)
+    memories = _candidates(conversation, items, vectors, bool(done))
     verdicts = [Verdict() for _ in (*items, *done)]
     if not verdicts or not (memories or len(items) > MOST_ITEMS):
         return verdicts
@@ -64,6 +64,11 @@ def reconcile(
         at = data["item"] - len(memories) - 1
         if 0 <= at < len(verdicts):
             verdicts[at] = _verdict(data, memories, at if at < len(items) else 0)
+    same_words = {tuple(words(memory.content)): memory for memory in memories}
+    for at, item in enumerate(items):
+        repeated = same_words.get(tuple(words(item.content)))
+        if verdicts[at].word == "new" and repeated is not None:
+            verdicts[at] = Verdict("same", repeated)
     return verdicts
 
 
@@ -84,15 +89,18 @@ def _line(memory: Memory) -> str:
 
 
 def _candidates(
-    view: View, items: Sequence[Memory], vectors: Mapping[str, Vector], done: bool, project: str
+    conversation: Conversation, items: Sequence[Memory], vectors: Mapping[str, Vector], done: bool
 ) -> list[Memory]:
     """The memories of the project that are nearest to any of the items; and what is open in it, if
     something was done.
 
     Memories with something below them are left out: a statement does not replace a tree.
     """
+    view = conversation.view
     where = Filter(
-        kinds=KNOWLEDGE - {ENTITY}, namespaces=frozenset({view.namespace}), projects=frozenset({project})
+        kinds=KNOWLEDGE - {ENTITY},
+        namespaces=frozenset({view.namespace}),
+        projects=frozenset({conversation.session.project}),
     )
     queues = [_near(view, item, vectors.get(item.id), where) for item in items]
     ids = list(dict.fromkeys(id for row in zip_longest(*queues) for id in row if id is not None))
@@ -112,7 +120,8 @@ def _near(view: View, item: Memory, vector: Vector | None, where: Filter) -> lis
 
 
 def _states(memory: Memory) -> bool:
-    return memory.type != REFLECTION and OVERVIEW_OF not in memory.metadata
+    """Whether it is a statement that may be shown to a language model."""
+    return memory.type != REFLECTION and OVERVIEW_OF not in memory.metadata and PRIVATE not in memory.flags
 
 
 def _open_goals(view: View, where: Filter) -> list[Memory]:
