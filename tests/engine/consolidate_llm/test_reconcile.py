@@ -9,7 +9,7 @@ from lore import Filter, Lore
 from lore.clock import Clock
 from lore.engine.consolidate.backlog import BY_RULES
 from lore.llm.base import Refused, Unreachable
-from lore.model import Memory
+from lore.model import PRIVATE, Memory
 from lore.store.records import PhaseMark, SessionAnswers
 from tests.engine.consolidate.helpers import accounts, extraction, item, run_phases, verdicts
 from tests.engine.consolidate_llm.conftest import (
@@ -159,6 +159,23 @@ def test_a_todo_is_closed_by_what_was_done_and_the_line_of_the_run_says_so(
     assert memory_of(lore, fact.id).status == ""
     assert report.counts["todos_closed"] == 1
     assert statements(lore) == []
+
+
+def test_a_todo_that_was_set_later_stays_open(lore: Lore, record_session: RecordSession) -> None:
+    todo = store_statement(lore, "Write the timetable", type="todo", days=0.5)
+    record_session("Write it.", "Done.")
+    model = answering(verdict=verdicts((2, "closes", 1)), done=["Wrote the timetable"])
+    run_phases(with_model(lore, model), DIGEST)
+    assert memory_of(lore, todo.id).status == ""
+
+
+def test_a_private_memory_is_not_shown_to_the_model(lore: Lore, record_session: RecordSession) -> None:
+    store_statement(lore, OLD, flags=frozenset({PRIVATE}))
+    store_statement(lore, "Buy a ferry", type="todo", flags=frozenset({PRIVATE}))
+    record_session("It leaves at one.", "I see.")
+    model = answering(item(NEW), verdict=verdicts(), done=["Bought it"])
+    run_phases(with_model(lore, model), DIGEST)
+    assert prompts_of(model, "verdicts") == []
 
 
 @pytest.mark.parametrize("judged", [(2, "closes", 1), (9, "same", 1), (2, "same", 7), (2, "updates", 2)])

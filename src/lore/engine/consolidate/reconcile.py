@@ -127,4 +127,4 @@ def _states(memory: Memory) -> bool:
 def _open_goals(view: View, where: Filter) -> list[Memory]:
     """The newest goals and todos that are not closed."""
     found = view.reader.select(replace(where, types=GOALS), Page(limit=MOST_OPEN * 2))
-    return [one for one in found if one.status.lower() not in CLOSED][:MOST_OPEN]
+    return [one for one in found if one.status.lower() not in CLOSED and _states(one)][:MOST_OPEN]
