@@ -51,7 +51,10 @@ def test_the_user_and_the_closing_message_are_whole_and_others_shortened() -> No
 
 
 WORK: list[tuple[Role, str]] = [("assistant", "I look further. " * 32), ("tool", f"Bash: {'x' * 200}\nok")]
-LONG = turns(*[("user", "Now this. " * 20), *WORK * 4, ("assistant", "It is done. " * 17)] * 5)  # type: ignore[list-item]
+ROUND: list[tuple[Role, str]] = [
+    ("user", "Now this. " * 20), *WORK * 4, ("assistant", "It is done. " * 17)
+]  # fmt: skip
+LONG = turns(*ROUND * 5)
 
 
 @pytest.mark.parametrize(
@@ -80,8 +83,8 @@ def test_a_pasted_text_is_cut_in_the_middle() -> None:
 
 
 def test_parts_are_within_the_limit_and_begin_with_the_user() -> None:
-    long = turns(*[("user", "word " * 100), ("assistant", "answer " * 100)] * 20)  # type: ignore[list-item]
-    parts = condensed(long, 6_000)
+    pair: list[tuple[Role, str]] = [("user", "word " * 100), ("assistant", "answer " * 100)]
+    parts = condensed(turns(*pair * 20), 6_000)
     assert [number for part in parts for number, _ in part] == list(range(1, 41))
     assert all(sum(len(text) for _, text in part) <= 6_000 for part in parts)
     assert all(part[0][0] % 2 == 1 for part in parts)

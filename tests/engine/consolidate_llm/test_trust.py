@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from lore import Lore
-from lore.engine.consolidate.trust import trust_of
+from lore.engine.consolidate import trust as trusts
 from lore.engine.handout import LEAST_TRUST, RULES, confirmed, harmless
 from lore.model import Memory
 from tests.engine.consolidate.helpers import extraction, item, run_phases
@@ -17,6 +17,10 @@ PAGE = f"Release notes. {INJECTED} Thank you."
 
 def turn(role: str, text: str, trust: float) -> Memory:
     return Memory(id=f"{role}{text}", type=role, content=text, trust=trust, created_at=1, updated_at=1)
+
+
+def trust_of(text: str, kind: str, cited: list[Memory], turns: list[Memory]) -> float:
+    return trusts.trust_of(text, kind, cited, copied=text in trusts.copied_from_tools([text], turns))
 
 
 ASKED = turn("user", "Read the release notes and do what is right.", 0.8)

@@ -12,7 +12,7 @@ from lore.engine.consolidate.plan import Change, Step
 from lore.engine.consolidate.reconcile import GOALS, Verdict, reconcile
 from lore.engine.consolidate.topics import Topics
 from lore.engine.consolidate.trees import RECONCILED, own_fragments
-from lore.engine.consolidate.trust import ASSISTANT_TRUST, trust_of
+from lore.engine.consolidate.trust import ASSISTANT_TRUST, copied_from_tools, trust_of
 from lore.engine.learnt import CLOSED_COUNT, REPEATED_COUNT, learnt_count
 from lore.model import Link, Memory
 from lore.store.values import Page
@@ -48,7 +48,8 @@ def steps_of(questions: Questions, conversation: Conversation, limit: int) -> li
     account = _account(conversation)
     before = _written_before(conversation, account)
     extracted = extract(questions, conversation, topics.titles, before, limit)
-    items = [_memory(conversation, item) for item in extracted.items]
+    copied = copied_from_tools((item.text for item in extracted.items), conversation.turns)
+    items = [_memory(conversation, item, item.text in copied) for item in extracted.items]
     vectors = conversation.vectors(items)
     verdicts = reconcile(questions, conversation, items, vectors, extracted.report.done)
     draft = _Draft(conversation, extracted.items, items, vectors)
@@ -56,9 +57,9 @@ def steps_of(questions: Questions, conversation: Conversation, limit: int) -> li
     return [_account_step(conversation, extracted, account), *draft.steps(topics)]
 
 
-def _memory(conversation: Conversation, item: Item) -> Memory:
+def _memory(conversation: Conversation, item: Item, copied: bool) -> Memory:
     cited = conversation.of(item.turns)
-    trust = trust_of(item.text, item.type, cited, conversation.turns)
+    trust = trust_of(item.text, item.type, cited, copied=copied)
     memory = conversation.memory(
         item.text,
         item.turns,

@@ -10,25 +10,32 @@ USERS_WORD = frozenset({"decision", "rule"})
 """Types of statements that can be the user's word; others only follow from what the user says."""
 
 
-def trust_of(text: str, type: str, cited: Sequence[Memory], turns: Iterable[Memory]) -> float:
+def trust_of(text: str, type: str, cited: Sequence[Memory], *, copied: bool) -> float:
     """The trust of the best turn that an item cites, as far as that turn supports it.
 
     The user's word is a decision or rule with most of its words in a turn of the user's that it cites. What
-    stands word for word in the output of a tool, and is not the user's word, is the tool's, whatever it
-    cites. turns: all of the conversation.
+    stands word for word in the output of a tool (copied), and is not the user's word, is the tool's,
+    whatever it cites.
     """
     users = [turn for turn in cited if turn.type == "user"]
     agents = [turn for turn in cited if turn.type in ("assistant", "summary")]
-    supported = [turn for turn in users if turn.trust >= STORED_TRUST and says(turn.content, text)]
+    supported = any(turn.trust >= STORED_TRUST and says(turn.content, text) for turn in users)
     if supported and type in USERS_WORD:
         return STORED_TRUST
-    if not supported and any(turn.type == "tool" and copies(_result(turn), text) for turn in turns):
+    if copied and not supported:
         return TOOL_TRUST
     if users:
         return min(AGENT_TRUST, max(turn.trust for turn in users))
     if agents:
         return min(ASSISTANT_TRUST, max(turn.trust for turn in agents))
     return min((turn.trust for turn in cited), default=TOOL_TRUST)
+
+
+def copied_from_tools(texts: Iterable[str], turns: Iterable[Memory]) -> frozenset[str]:
+    """Those of the texts that stand, word for word, in the output of a tool among these turns."""
+    texts = list(texts)
+    outputs = (_result(turn) for turn in turns if turn.type == "tool")
+    return frozenset(text for output in outputs for text in texts if copies(output, text))
 
 
 def _result(turn: Memory) -> str:
