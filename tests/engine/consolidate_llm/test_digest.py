@@ -72,6 +72,19 @@ def test_a_conversation_is_one_prompt_unless_it_is_longer_than_the_limit(
     assert is_consistent(lore)
 
 
+def test_a_conversation_in_parts_keeps_its_last_items(lore: Lore, record_session: RecordSession) -> None:
+    def eight(prompt: Prompt) -> dict[str, Any]:
+        [(number, timber), *_] = re.findall(r"^\[(\d+)\] .*?(timber\d+)\.", prompt.text, re.MULTILINE)
+        return extraction(*(item(f"Use {n} of {timber}.", turns=[int(number)]) for n in range(9)))
+
+    record_session(*LONG)
+    model = scripted(session=eight)
+    run_phases(in_parts(lore, model), DIGEST)
+    assert len(prompts_of(model, "session")) > 3
+    assert len(statements(lore)) == 24
+    assert not any("timber0." in text for text in statements(lore))
+
+
 def test_findings_of_every_part_are_linked_to_their_own_turns(
     lore: Lore, record_session: RecordSession
 ) -> None:

@@ -12,8 +12,8 @@ from lore.llm.base import LanguageModel, Prompt
 from lore.llm.structured import Check, ask
 from lore.text import preview
 
-MOST_ITEMS = 8
-"""Items of one answer that count."""
+MOST_ITEMS, MOST_OF_ALL = 8, 24
+"""Items of one answer that count, and of a conversation that is read in parts: its last ones."""
 TYPES: Mapping[str, str] = {
     "decision": "decision",
     "rule": "rule",
@@ -103,7 +103,7 @@ def extract(
         about = _about(conversation, [*topics, *(item.topic for item in items)], before)
         data = questions.ask(prompts.extraction(part, about), prompts.check_extraction())
         report = _report(data["session"], report)
-        items += _items(data["items"], part)
+        items = [*items, *_items(data["items"], part)][-MOST_OF_ALL:]
         before = [*_written(report), *(f"- {item.text}" for item in items)]
     return Extracted(report=report, items=tuple(items))
 
