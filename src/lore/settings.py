@@ -101,8 +101,9 @@ class ConsolidationSettings(Tuning):
 
     consolidation_interval: seconds between two runs; 0: only on request. idle_sessions: number of sessions to
     digest that do not wait that long; 0: they do. idle_threshold: seconds for which a session must have been
-    quiet. max_turns_per_extraction, max_chars_per_extraction: size of the part of a session in one prompt;
-    with the reply, the default takes about 8,000 tokens. merge_threshold, similarity_threshold: likeness of
+    quiet. max_turns_per_extraction: the longest subject for the rules, in turns. max_chars_per_extraction: of
+    a session in one prompt to a language model; the default takes about 16,000 tokens, a model with room for
+    8,000 needs 12_000. 0: no limit. merge_threshold, similarity_threshold: likeness of
     two roots that are merged, or linked. edge_decay_days: days without use after which a link loses a
     twentieth of its weight; 0: never. prune: whether faded memories may go, unused ones after twice
     prune_age_days, others after three times as long.
@@ -112,7 +113,7 @@ class ConsolidationSettings(Tuning):
     idle_sessions: int = setting(5, "consolidation.idle_sessions")
     idle_threshold: float = setting(300.0, "consolidation.idle_threshold_secs")
     max_turns_per_extraction: int = setting(200, "consolidation.max_turns_per_extraction")
-    max_chars_per_extraction: int = setting(12_000, "consolidation.max_chars_per_extraction")
+    max_chars_per_extraction: int = setting(60_000, "consolidation.max_chars_per_extraction")
     merge_threshold: float = setting(0.85, "consolidation.merge_threshold")
     similarity_threshold: float = setting(0.8, "consolidation.similarity_threshold")
     edge_decay_days: float = setting(7.0, "consolidation.edge_decay_days")

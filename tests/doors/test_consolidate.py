@@ -32,19 +32,15 @@ from tests.doors.command import Command, read_to_the_end
 from tests.doors.resident import SECONDS, pid_of, short_folder, until
 from tests.doors.test_cli_through_daemon import running
 from tests.doors.test_consolidation_schedule import written
+from tests.engine.consolidate.helpers import extraction, item
 
 MODEL = """#!/bin/sh
 case "$*" in *--help*) exit 0;; esac
+case "$(cat)" in *'"verdicts"'*) echo '{{"verdicts": []}}'; exit 0;; esac
 {before}
 echo '{answer}'
 """
-ITEM = {"text": "The ferry leaves at noon.", "type": "fact", "importance": "high", "turns": [1]}
-TOPIC = {
-    "title": "Ferry",
-    "overview": "About the ferry.",
-    "items": [ITEM | {"entities": [], "replaces": None}],
-}
-ANSWER = json.dumps({"topics": [TOPIC], "relations": []})
+ANSWER = json.dumps(extraction(item("The ferry leaves at noon.", "Ferry")))
 
 
 @pytest.fixture
@@ -214,7 +210,7 @@ def test_every_count_of_a_phase_has_words_for_the_report(run: Command) -> None:
 def test_the_report_shows_the_tokens_of_the_language_model(run: Command, model: Path) -> None:
     result = run("consolidate", "--phase", "digest")
     assert re.search(
-        r"^claude-sonnet-4-20250514  2 questions, [\d,]+ tokens, \$0\.\d\d$", result.stdout, re.M
+        r"^claude-sonnet-4-20250514  3 questions, [\d,]+ tokens, \$0\.\d\d$", result.stdout, re.M
     )
     assert re.search(r"^today +\$0\.\d\d of \$1\.00$", result.stdout, re.M)
     report = run.document("consolidate")
@@ -233,7 +229,7 @@ def test_the_cost_follows_the_prices_of_the_settings(
     monkeypatch.setenv("LORE_EXTRACTION_MODEL", "mine")
     (run.data_dir / "config.toml").write_text(f"[llm]\ndaily_dollars = 0\n{prices}")
     result = run("consolidate", "--phase", "digest")
-    assert re.search(rf"^mine +2 questions, [\d,]+ tokens, {told}$", result.stdout, re.M)
+    assert re.search(rf"^mine +3 questions, [\d,]+ tokens, {told}$", result.stdout, re.M)
     assert " of $" not in result.stdout
 
 
@@ -316,6 +312,7 @@ def test_consolidation_by_command_works_beside_a_daemon(monkeypatch: pytest.Monk
             assert "1 conversation digested" in run("consolidate").stdout
             assert re.search(r"^to digest +nothing$", run("status").stdout, re.M)
             assert re.search(r"^results +1 conversation digested", run("status").stdout, re.M)
+            assert re.search(r"^learnt +1 conversation → ", run("status").stdout, re.M)
             assert re.search(r"^language model +none: works by rules; \[llm", run("status").stdout, re.M)
             assert re.search(r"^last consolidation +\d{4}-", run("daemon", "status").stdout, re.M)
             assert run.document("daemon", "status")["staged_turns"] == 0

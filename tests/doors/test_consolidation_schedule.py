@@ -43,6 +43,7 @@ from tests.doors.resident import (
     until,
     writers_waiting,
 )
+from tests.engine.consolidate.helpers import extraction, item
 from tests.llm.serving import misbehaving
 
 INTERVAL = 7200.0
@@ -338,16 +339,11 @@ def test_ending_consolidation_does_not_wait_for_a_language_model(lore: Lore, tmp
 
 def test_answers_of_a_language_model_become_memories(lore: Lore, tmp_path: Path) -> None:
     converse(lore, tmp_path, "ferry")
-    item = {"text": "The ferry leaves at noon.", "type": "fact", "importance": "high", "turns": [1]}
-    topic = {
-        "title": "Ferry",
-        "overview": "About the ferry.",
-        "items": [item | {"entities": [], "replaces": None}],
-    }
-    thinking = replace(lore, model=ScriptedModel([{"topics": [topic], "relations": []}]))
+    answer = extraction(item("The ferry leaves at noon.", "Ferry"))
+    thinking = replace(lore, model=ScriptedModel([answer]))
     ConsolidationRun(thinking).run(["digest"])
     assert {one.content for one in lore.select(FRAGMENTS, 9)} == {
-        "About the ferry.",
+        "Ferry",
         "The ferry leaves at noon.",
     }
     assert language_models(thinking) == {

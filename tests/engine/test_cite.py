@@ -19,7 +19,6 @@ from tests.engine.consolidate.helpers import (
     fragments,
     item,
     run_phases,
-    topic,
     with_answers,
 )
 
@@ -109,7 +108,7 @@ def test_a_finding_of_a_language_model_cites_the_files_that_its_tool_calls_touch
     )
     clock.sleep(minutes=20)
     found = item("The pool is set to four.", turns=[1, 2])
-    answering, _ = with_answers(inside, extraction(topic("The pool", found)))
+    answering, _ = with_answers(inside, extraction(found))
     run_phases(answering, "digest")
     [memory] = [memory for memory in fragments(inside) if memory.content == "The pool is set to four."]
     assert inside.citations([memory]) == {memory.id: {"src/app.py": "fresh"}}

@@ -1,8 +1,9 @@
-"""learnt: the turns of a conversation in their order, each with the memories that came from it."""
+"""learnt: each turn of a conversation with the memories that came from it; a night in one line."""
 
 import pytest
 
 from lore import Draft, Invalid, Lore, NotFound
+from lore.engine.learnt import line_of
 from tests.engine.test_forget_session import conversation, distilled
 
 
@@ -48,3 +49,16 @@ def test_a_conversation_of_another_namespace_is_unknown(lore: Lore) -> None:
     for name in (session, "ferry"):
         with pytest.raises(NotFound):
             lore.for_namespace("mine").learnt(name)
+
+
+@pytest.mark.parametrize(
+    ("counts", "line"),
+    [
+        ({"sessions_digested": 3, "learnt_decision": 2, "learnt_pitfall": 1, "todos_closed": 1},
+         "3 conversations → 2 decisions, 1 gotcha; 1 todo closed"),
+        ({"sessions_digested": 1}, "1 conversation → nothing new"),
+        ({"links_created": 4}, ""),
+    ],
+)  # fmt: skip
+def test_a_night_is_told_in_one_line(counts: dict[str, int], line: str) -> None:
+    assert line_of({"counts": counts}) == line

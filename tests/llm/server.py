@@ -12,21 +12,18 @@ from threading import Event, Lock
 from typing import Any
 
 ANSWER = {"colour": "green"}
-ITEM = {"type": "fact", "importance": "high", "turns": [1], "entities": ["harbour"], "replaces": None}
+BLANK = dict.fromkeys(("why", "rejected", "cause", "fix", "when"))
+ITEM = {"type": "fact", **BLANK, "turns": [1], "files": [], "topic": "The harbour", "holds": True}
+REPORT = {"title": "The harbour", "request": "Tell me.", "done": [], "left": [], "files": []}
 USEFUL = {
-    "topics": {
-        "topics": [
-            {
-                "title": "The harbour",
-                "overview": "What is known of the harbour.",
-                "items": [
-                    ITEM | {"text": "The harbour has four piers."},
-                    ITEM | {"text": "The ferry leaves the harbour at noon.", "turns": [2]},
-                ],
-            }
+    "session": {
+        "session": REPORT,
+        "items": [
+            ITEM | {"text": "The harbour has four piers."},
+            ITEM | {"text": "The ferry leaves the harbour at noon.", "turns": [2]},
         ],
-        "relations": [],
     },
+    "verdicts": {"verdicts": []},
     "overview": {"title": "The harbour", "overview": "Four piers, and a ferry at noon."},
     "insight": {"insight": None, "sources": []},
     "contradictions": {"contradictions": []},

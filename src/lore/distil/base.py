@@ -1,4 +1,4 @@
-"""What a conversation is made of and what it becomes, whoever distils it: rules or a language model."""
+"""What a conversation is made of, and what the rules make of it."""
 
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
@@ -6,9 +6,7 @@ from typing import Literal, TypeAlias
 from lore.vectors import Vector
 
 Role: TypeAlias = Literal["user", "assistant", "tool", "summary"]
-Type: TypeAlias = Literal[
-    "fact", "decision", "preference", "correction", "command", "goal", "outcome", "event"
-]
+Type: TypeAlias = Literal["fact", "decision", "preference", "correction", "command", "goal", "outcome"]
 Importance: TypeAlias = Literal["high", "medium", "low"]
 
 
@@ -31,17 +29,13 @@ class Spoken:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One thing worth knowing later, readable alone.
-
-    turns: the numbers of those it comes from. replaces: what was said before and is not so.
-    """
+    """One thing worth knowing later, readable alone. turns: the numbers of those it comes from."""
 
     text: str
     type: Type
     importance: Importance
     turns: tuple[int, ...]
     entities: tuple[str, ...] = ()
-    replaces: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -35,13 +35,8 @@ _EXACT = regex(r"\d|[./:@_]\w")
 
 def said_by_user(memory: Memory, reader: Reader) -> bool:
     """Whether a turn of the user, in words of the user's own, has most words of a note and denies no more."""
-    telling = _stems(memory.content)
-    if len(telling) < 2:
-        return False
-    exact = _exact(memory.content)
     return any(
-        is_users(turn) and _says(turn.content, telling, exact, _denies(memory.content))
-        for turn in _turns(memory, "user", reader)
+        is_users(turn) and says(turn.content, memory.content) for turn in _turns(memory, "user", reader)
     )
 
 
@@ -50,15 +45,24 @@ def said_by_tool(memory: Memory, reader: Reader) -> bool:
 
     Where an agent reads or writes the file that the note comes from, it only stands there again.
     """
-    words = tokens(memory.content)
-    if len(words) < FEWEST_WORDS:
+    own = noted_in(memory)
+    outputs = (turn.content for turn in _turns(memory, "tool", reader))
+    return any(copies(output, memory.content) for output in outputs if not own or own not in output)
+
+
+def says(turn: str, statement: str) -> bool:
+    """Whether a user's turn has, in own words, most words of a statement, its exact ones, and denies no
+    more."""
+    telling, exact, denies = _told(statement)
+    return len(telling) >= 2 and _says(turn, telling, exact, denies)
+
+
+def copies(output: str, statement: str) -> bool:
+    """Whether much of a statement stands in the output of a tool, word for word."""
+    if len(tokens(statement)) < FEWEST_WORDS:
         return False
-    runs, own = _runs(memory.content), noted_in(memory)
-    return any(
-        len(runs & _runs(turn.content[:LONGEST])) >= COPIED * len(runs)
-        for turn in _turns(memory, "tool", reader)
-        if not own or own not in turn.content
-    )
+    runs = _runs(statement)
+    return len(runs & _runs(output[:LONGEST])) >= COPIED * len(runs)
 
 
 def _turns(memory: Memory, role: str, reader: Reader) -> list[Memory]:
@@ -80,6 +84,12 @@ def _says(turn: str, telling: frozenset[str], exact: frozenset[str], denies: boo
         return False
     related = [denied for stems, denied in statements if stems & telling]
     return denies in related
+
+
+@lru_cache(maxsize=CACHED)
+def _told(statement: str) -> tuple[frozenset[str], frozenset[str], bool]:
+    """The stems and the exact words of a statement, and whether it denies something."""
+    return _stems(statement), _exact(statement), _denies(statement)
 
 
 @lru_cache(maxsize=CACHED)

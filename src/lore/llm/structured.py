@@ -215,7 +215,12 @@ def harmless(text: str, name: str) -> str:
 
 def numbered(entries: Iterable[str]) -> str:
     """Entries as [1], [2] …; only an entry's own first line begins so, whatever an entry contains."""
-    return "\n".join(f"[{number}] {_indented(entry)}" for number, entry in enumerate(entries, 1))
+    return labelled(enumerate(entries, 1))
+
+
+def labelled(entries: Iterable[tuple[int, str]]) -> str:
+    """The same with numbers of their own."""
+    return "\n".join(f"[{number}] {_indented(entry)}" for number, entry in entries)
 
 
 def _indented(entry: str) -> str:

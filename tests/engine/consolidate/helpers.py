@@ -17,7 +17,7 @@ from lore.engine.context import Context
 from lore.engine.embeddings import Embeddings
 from lore.engine.ingest import keep_all
 from lore.llm.scripted import Answer, ScriptedModel
-from lore.model import Cause, Memory
+from lore.model import ACCOUNT, Cause, Memory
 from lore.store.records import KEYS, ConsolidationRun
 from lore.store.values import EVERY
 from lore.transcripts.turns import Role, Turn
@@ -103,18 +103,30 @@ def view_of(lore: Lore) -> View:
     return phases.view_of(lore, context)
 
 
-def item(text: str, **more: Any) -> dict[str, Any]:
+PARTS = ("why", "rejected", "cause", "fix", "when")
+"""What an item has besides its text."""
+
+
+def item(text: str, topic: str = "The harbour", **more: Any) -> dict[str, Any]:
     """Something worth keeping, as a language model answers it."""
-    fields = {"type": "fact", "importance": "medium", "turns": [1], "entities": [], "replaces": None}
-    return {"text": text, **fields, **more}
+    fields = {"type": "fact", "turns": [1], "files": [], "topic": topic, "holds": True}
+    return {"text": text, **dict.fromkeys(PARTS), **fields, **more}
 
 
-def topic(title: str, *items: dict[str, Any], overview: str = "") -> dict[str, Any]:
-    return {"title": title, "overview": overview or title, "items": list(items)}
+def extraction(*items: dict[str, Any], **report: Any) -> dict[str, Any]:
+    """A report of a conversation and its items."""
+    blank = {"title": "About the harbour", "request": "Tell me.", "done": [], "left": [], "files": []}
+    return {"session": blank | report, "items": list(items)}
 
 
-def extraction(*topics: dict[str, Any], relations: Sequence[dict[str, Any]] = ()) -> dict[str, Any]:
-    return {"topics": list(topics), "relations": list(relations)}
+def verdicts(*answers: tuple[int, str, int | None]) -> dict[str, Any]:
+    """What each item, by its number, is to another."""
+    names = ("item", "verdict", "of")
+    return {"verdicts": [dict(zip(names, answer, strict=True)) for answer in answers]}
+
+
+def accounts(lore: Lore) -> list[Memory]:
+    return lore.select(Filter(kinds=frozenset({ACCOUNT})), ALL)
 
 
 def memory(lore: Lore, id: str) -> Memory:
@@ -183,5 +195,6 @@ def descriptions(report: Report) -> list[str]:
 
 
 def counts_of(report: Report) -> dict[str, int]:
-    """The counts of a run, without the number of all memories."""
-    return {name: count for name, count in report.counts.items() if name != "relevance_updated"}
+    """The counts of a run, without the number of all memories and those of each type."""
+    counts = {name: count for name, count in report.counts.items() if name != "relevance_updated"}
+    return {name: count for name, count in counts.items() if not name.startswith("learnt_")}

@@ -152,7 +152,7 @@ def copy_store(prepared: Path, path: Path) -> Path:
 @pytest.fixture(scope="module")
 def undisturbed(prepared: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
     with opened(copy_store(prepared, tmp_path_factory.mktemp("undisturbed") / "memory.db")) as lore:
-        assert run_all_phases(lore).keys() == {
+        assert {name for name in run_all_phases(lore) if not name.startswith("learnt_")} == {
             "sessions_digested", "fragments_extracted", "relevance_updated", "roots_merged", "links_created",
             "roots_resummarized", "reflections_generated", "contradictions_resolved", "edges_pruned",
             "fragments_pruned",

@@ -24,7 +24,7 @@ from tests.engine.consolidate.helpers import (
     memory,
     roots,
     run_phases,
-    topic,
+    verdicts,
     with_answers,
     with_embedder,
 )
@@ -176,109 +176,77 @@ def test_a_repeated_statement_gets_another_source_and_no_copy(lore: Lore, clock:
     assert len(links_of(lore, found.id, "relation")) == 2
 
 
-def test_statements_that_differ_in_a_number_are_both_stored(lore: Lore, clock: Clock) -> None:
-    lore, _ = with_answers(
+def test_statements_that_a_model_calls_new_are_both_stored(lore: Lore, clock: Clock) -> None:
+    lore, model = with_answers(
         lore,
-        extraction(topic("Ports", item("The staging server of the shop listens on port 8080."))),
-        extraction(topic("Ports", item("The staging server of the shop listens on port 8081."))),
+        extraction(item("The staging server of the shop listens on port 8080.", "Ports")),
+        extraction(item("The staging server of the shop listens on port 8081.", "Ports")),
+        verdicts((2, "new", None)),
     )
     for session in ("one", "two"):
         converse(lore, session, "which port?", "this one")
         clock.sleep(minutes=6)
         run_phases(lore, "digest")
+    assert len(model.prompts) == 3, "the first item has nothing to be compared with"
     assert len([one for one in fragments(lore) if "listens" in one.content]) == 2
-
-
-def test_a_statement_in_two_topics_of_a_conversation_is_stored_once(lore: Lore, clock: Clock) -> None:
-    same = item("Always anonymise customers after a restore.")
-    lore, _ = with_answers(
-        lore, extraction(topic("Restore staging", same), topic("Audit", same, item("Legal has approved it.")))
-    )
-    converse(lore, "restore", "please restore", "done")
-    clock.sleep(minutes=6)
-    run_phases(lore, "digest")
-    assert sorted(one.content for one in fragments(lore) if not one.title) == [
-        "Always anonymise customers after a restore.",
-        "Legal has approved it.",
-    ]
+    assert [one.title for one in fragments(lore) if one.title] == ["Ports"]
 
 
 @pytest.mark.parametrize(
-    ("fit", "place"), [(0.8, "below"), (0.75, "beside"), (0.5, "beside"), (0.3, "alone")]
+    ("fit", "place"), [(0.8, "in the tree"), (0.75, "beside"), (0.5, "beside"), (0.3, "alone")]
 )
-def test_a_topic_goes_below_a_similar_tree_is_linked_to_it_or_stays_alone(
+def test_an_item_joins_a_similar_tree_or_its_topic_is_linked_to_it_or_stays_alone(
     lore: Lore, clock: Clock, fit: float, place: str
 ) -> None:
-    answer = extraction(topic(f"fit {fit}", item("Seals sleep on ice.")))
-    lore, _ = with_answers(with_embedder(lore, FitEmbedder()), answer)
+    answer = extraction(item("Seals sleep on ice.", f"fit {fit}"))
+    lore, _ = with_answers(with_embedder(lore, FitEmbedder()), answer, verdicts())
     tree = fragment(lore, "fit 1")
+    fragment(lore, "Seals eat fish.", tree)
     converse(lore, "seals", "tell me", "well")
     clock.sleep(minutes=6)
     run_phases(lore, "digest")
-    [new] = [one for one in fragments(lore) if one.title == f"fit {fit}"]
-    ties = [tie for tie in links_of(lore, new.id, "associative") if tree in tie]
-    assert (lore.read(new.id, use=False).parent == tree) == (place == "below")
-    assert [tie[2] for tie in ties] == (["schema-fit link"] if place == "beside" else [])
-    assert new.importance == pytest.approx(min(1.0, 0.9 * (1 + 0.5 * (1 - fit))))
+    [new] = [one for one in fragments(lore) if one.content == "Seals sleep on ice."]
+    assert (lore.read(new.id, use=False).parent == tree) == (place == "in the tree")
+    reasons = [tie[2] for tie in links_of(lore, tree, "associative")]
+    assert reasons == (["schema-fit link"] if place == "beside" else [])
 
 
-def test_a_topic_never_goes_below_a_reflection(lore: Lore, clock: Clock) -> None:
+@pytest.mark.parametrize("more", [{"type": "reflection"}, {}])
+def test_an_item_never_joins_a_reflection_or_a_single_statement(
+    lore: Lore, clock: Clock, more: dict[str, str]
+) -> None:
     lore, _ = with_answers(
-        with_embedder(lore, FitEmbedder()), extraction(topic("fit 1", item("Seals sleep on ice.")))
+        with_embedder(lore, FitEmbedder()), extraction(item("Seals sleep on ice.", "fit 1"))
     )
-    fragment(lore, "fit 1", type="reflection")
+    fragment(lore, "fit 1", **more)
     converse(lore, "seals", "tell me", "well")
     clock.sleep(minutes=6)
     run_phases(lore, "digest")
     [new] = [one for one in fragments(lore) if one.title == "fit 1"]
-    assert (lore.read(new.id, use=False).parent, new.importance) == (None, 1.0)
+    assert lore.read(new.id, use=False).parent is None
 
 
-def test_a_correction_supersedes_the_statement_that_it_refutes(lore: Lore, clock: Clock) -> None:
-    wrong = fragment(lore, "The service listens on port 8080.")
-    right = item(
-        "The service listens on port 8443.",
-        type="correction",
-        importance="high",
-        replaces="The service listens on port 8080.",
-    )
-    lore, _ = with_answers(lore, extraction(topic("Docs", right)))
-    clock.sleep(days=1)
-    converse(lore, "docs", "No, it is 8443", "Right")
-    clock.sleep(minutes=6)
-    assert counts_of(run_phases(lore, "digest"))["contradictions_resolved"] == 1
-    old = memory(lore, wrong)
-    assert old.superseded_by is not None
-    assert memory(lore, old.superseded_by).content == "The service listens on port 8443."
-    assert links_of(lore, wrong, "supersedes") == [(old.superseded_by, wrong, "corrected")]
-
-
-def test_a_correction_never_supersedes_a_memory_with_children(lore: Lore, clock: Clock) -> None:
-    tree = fragment(lore, "The service listens on port 8080.")
-    fragment(lore, "It was 80 once.", tree)
-    wrong = "The service listens on port 8080."
+def test_topics_of_a_conversation_that_are_about_the_same_have_one_root(lore: Lore, clock: Clock) -> None:
+    items = [item("Seals sleep on ice.", "fit 1"), item("They eat fish.", "fit 0.9")]
     lore, _ = with_answers(
-        lore, extraction(topic("Docs", item("It listens on 8443.", type="correction", replaces=wrong)))
+        with_embedder(lore, FitEmbedder()), extraction(*items, item("Walrus.", "Fit  1")), extraction()
     )
-    converse(lore, "docs", "No, it is 8443", "Right")
+    converse(lore, "seals", "tell me", "well")
     clock.sleep(minutes=6)
     run_phases(lore, "digest")
-    assert memory(lore, tree).superseded_by is None
+    [root] = [one for one in fragments(lore) if one.title]
+    assert len(lore.read(root.id, use=False).children) == 3
+    assert root.content == root.title == "fit 1"
 
 
-def test_related_topics_are_linked(lore: Lore, clock: Clock) -> None:
-    tie = {"from": 1, "to": 2, "text": "the index made it slow"}
-    answer = extraction(
-        topic("Slow query", item("It takes minutes.")),
-        topic("Migration", item("It dropped an index.")),
-        relations=[tie],
-    )
-    lore, _ = with_answers(lore, answer)
-    converse(lore, "query", "why?", "because")
+def test_a_topic_that_the_rules_find_goes_below_a_similar_tree(lore: Lore, clock: Clock) -> None:
+    lore = with_embedder(lore, FitEmbedder())
+    tree = fragment(lore, "fit 1")
+    converse(lore, "backups", *(text.replace("shop", "fit 0.8") for text in BACKUPS))
     clock.sleep(minutes=6)
     run_phases(lore, "digest")
-    one, other = sorted(roots(lore), key=lambda root: memory(lore, root).title, reverse=True)
-    assert links_of(lore, one, "associative") == [(one, other, "the index made it slow")]
+    [new] = [one for one in fragments(lore) if one.title]
+    assert lore.read(new.id, use=False).parent == tree
 
 
 def test_without_an_embedder_importance_is_unchanged_and_nothing_is_stored_twice(
@@ -347,11 +315,13 @@ def test_a_session_is_never_given_up_while_the_model_is_unreachable(lore: Lore, 
 
 def test_a_spent_budget_does_not_count_as_a_failed_attempt(lore: Lore, clock: Clock) -> None:
     converse(lore, "backups", *BACKUPS)
+    clock.sleep(minutes=1)
     converse(lore, "seals", "Tell me about seals", "Seals sleep on ice.")
     clock.sleep(minutes=6)
     poor, model = with_answers(lore, OverBudget("enough for today", resumes=None))
     assert run_phases(poor, "digest").remarks == ("enough for today",)
-    assert len(model.prompts) == 1
+    [prompt] = model.prompts
+    assert "seals" in prompt.text, "the newest conversation comes first"
     assert [one.attempts for one in lore.staged()] == [0, 0]
 
 
@@ -377,7 +347,7 @@ def test_conversations_of_another_namespace_are_not_digested(lore: Lore, clock: 
 def test_a_long_conversation_is_split_into_several_prompts(lore: Lore, clock: Clock) -> None:
     texts = [f"Tell me more about seal number {n}, where it sleeps and what it eats" for n in range(40)]
     lore, model = with_answers(lore, *[extraction()] * 20)
-    lore = replace(lore, tuning=ConsolidationSettings(max_turns_per_extraction=10))
+    lore = replace(lore, tuning=ConsolidationSettings(max_chars_per_extraction=400))
     converse(lore, "seals", *texts)
     clock.sleep(minutes=6)
     assert counts_of(run_phases(lore, "digest")) == {"sessions_digested": 1}

@@ -1,7 +1,7 @@
 """Fixtures of consolidation with a language model: conversations, scripted answers, a real server."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -19,13 +19,15 @@ from lore.llm.budget import Budget, Limits
 from lore.llm.scripted import Answer, ScriptedModel
 from lore.model import SESSION, Cause, Memory, new_id
 from lore.transcripts.sources import SOURCES
+from tests.engine.consolidate.helpers import extraction, verdicts
 from tests.llm.serving import Server, misbehaving
 
 FOLDER = "/gone/ferry"
 FIRST = datetime(2025, 12, 31, 10, tzinfo=UTC)
-NOTHING: dict[str, Any] = {"topics": [], "relations": []}
+NOTHING: dict[str, Any] = extraction()
 QUIET: dict[str, dict[str, Any]] = {
-    "topics": NOTHING,
+    "session": NOTHING,
+    "verdicts": verdicts(),
     "overview": {"title": "A tree", "overview": "What the tree says in short."},
     "insight": {"insight": None, "sources": []},
     "contradictions": {"contradictions": []},
@@ -45,11 +47,14 @@ def server() -> Iterator[Server]:
 def record_session(lore: Lore, tmp_path: Path) -> RecordSession:
     """Writes a transcript of alternating user and agent turns and ingests it; returns its session."""
 
-    def record(*texts: str, session: str = "one", at: datetime = FIRST, by: Lore = lore) -> Memory:
+    def record(
+        *texts: str, session: str = "one", at: datetime = FIRST, by: Lore = lore, more: bool = False
+    ) -> Memory:
         lines = [_line(number, text, session, at) for number, text in enumerate(texts)]
         path = tmp_path / f"{session}.jsonl"
         path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
-        assert sum(by.ingest(path, SOURCES["claude-code"]), Ingested()).turns == len(texts)
+        new = sum(by.ingest(path, SOURCES["claude-code"]), Ingested()).turns
+        assert more or new == len(texts)
         [memory] = [
             one for one in by.select(Filter(kinds=frozenset({SESSION})), 99) if one.session == session
         ]
@@ -91,17 +96,6 @@ def scripted(**answers: Answer | Callable[[Prompt], Answer]) -> ScriptedModel:
 def prompts_of(model: ScriptedModel, name: str) -> list[Prompt]:
     """The prompts of one kind that the model got."""
     return [prompt for prompt in model.prompts if answer_field(prompt) == name]
-
-
-def item(text: str, turns: Sequence[int] = (1,), **more: Any) -> dict[str, Any]:
-    record_session = {"text": text, "type": "fact", "importance": "medium", "turns": list(turns)}
-    return record_session | {"entities": [], "replaces": None} | more
-
-
-def topics(*items: dict[str, Any], title: str = "The harbour") -> dict[str, Any]:
-    """An answer with one topic."""
-    topic = {"title": title, "overview": f"{title} in short.", "items": list(items)}
-    return {"topics": [topic], "relations": []}
 
 
 def store_statement(lore: Lore, text: str, *, days: float = -1.0, trust: float = 0.5, **more: Any) -> Memory:

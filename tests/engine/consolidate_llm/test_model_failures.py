@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
-from threading import Barrier
 from typing import Any
 
 import pytest
@@ -14,33 +13,37 @@ from lore.clock import Clock
 from lore.engine.consolidate.backlog import ATTEMPTS, RETRY_SECONDS
 from lore.engine.consolidate.digest import FAILURES_IN_A_ROW
 from lore.engine.spending import StoreLedger
-from lore.llm.base import NoAnswer, Prompt, Refused, Unreachable, UnusableModel
+from lore.llm.base import LanguageModel, NoAnswer, Prompt, Refused, Unreachable, UnusableModel
 from lore.llm.scripted import ScriptedModel
 from lore.store.records import SessionAnswers
-from tests.engine.consolidate.helpers import run_phases
+from tests.engine.consolidate.helpers import extraction, item, run_phases
 from tests.engine.consolidate_llm.conftest import (
     FIRST,
     RecordSession,
     fragments,
     is_consistent,
-    item,
     prompts_of,
     scripted,
     statements,
-    topics,
     with_budget,
     with_model,
 )
 
 DIGEST = "digest"
-GOOD = topics(item("The pilot boards at ten."))
+GOOD = extraction(item("The pilot boards at ten."))
 LONG = [f"Pier number {number} needs timber{number}. " + "We looked at it. " * 60 for number in range(40)]
+
+
+def in_parts(lore: Lore, model: LanguageModel | None = None) -> Lore:
+    """With prompts that hold about a quarter of LONG."""
+    tuning = replace(lore.tuning, max_chars_per_extraction=12_000)
+    return replace(lore, tuning=tuning, model=model or lore.model)
 
 
 def of_its_part(prompt: Prompt) -> dict[str, Any]:
     """One statement for each question, which names its first turn."""
-    timber = re.findall(r"timber\d+", prompt.text.split("\n[1] ")[1])[0]
-    return topics(item(f"The crew has {timber} in stock."), title=f"About {timber}")
+    [(number, timber), *_] = re.findall(r"^\[(\d+)\] .*?(timber\d+)", prompt.text, re.MULTILINE)
+    return extraction(item(f"The crew has {timber} in stock.", turns=[int(number)]))
 
 
 def several(record_session: RecordSession, count: int) -> list[str]:
@@ -57,7 +60,7 @@ def test_a_session_waits_longer_after_each_failure_and_in_the_end_for_a_person(
     lore: Lore, record_session: RecordSession, clock: Clock
 ) -> None:
     session = record_session("The pilot boards at ten.", "Noted.")
-    model = scripted(topics=Refused("too long for me"))
+    model = scripted(session=Refused("too long for me"))
     lore_with_model = with_model(lore, model)
     for attempt in range(1, ATTEMPTS + 1):
         report = run_phases(lore_with_model, DIGEST)
@@ -74,7 +77,7 @@ def test_a_session_waits_longer_after_each_failure_and_in_the_end_for_a_person(
     assert len(model.prompts) == ATTEMPTS
     assert fragments(lore) == []
     assert lore.retry([session.id]) == [session.id]
-    run_phases(with_model(lore, scripted(topics=GOOD)), DIGEST)
+    run_phases(with_model(lore, scripted(session=GOOD)), DIGEST)
     assert statements(lore) == ["The pilot boards at ten."]
     assert lore.staged() == []
     assert is_consistent(lore)
@@ -112,10 +115,10 @@ def test_after_several_failures_in_a_row_the_run_asks_no_more(
     lore: Lore, record_session: RecordSession
 ) -> None:
     several(record_session, FAILURES_IN_A_ROW + 2)
-    model = scripted(topics=Refused("I do not feel well"))
+    model = scripted(session=Refused("I do not feel well"))
     run_phases(with_model(lore, model), DIGEST)
     assert len(model.prompts) == FAILURES_IN_A_ROW
-    assert [one.attempts for one in lore.staged()] == [1] * FAILURES_IN_A_ROW + [0, 0]
+    assert [one.attempts for one in lore.staged()] == [0, 0] + [1] * FAILURES_IN_A_ROW
 
 
 def test_one_failing_conversation_does_not_stop_the_others(lore: Lore, record_session: RecordSession) -> None:
@@ -124,7 +127,7 @@ def test_one_failing_conversation_does_not_stop_the_others(lore: Lore, record_se
     def answer(prompt: Prompt) -> dict[str, Any] | NoAnswer:
         return Refused("not this one") if "timber1" in prompt.text else of_its_part(prompt)
 
-    run_phases(with_model(lore, scripted(topics=answer)), DIGEST)
+    run_phases(with_model(lore, scripted(session=answer)), DIGEST)
     assert [one.session.id for one in lore.staged()] == [ids[1]]
     assert len(statements(lore)) == 4
 
@@ -132,7 +135,7 @@ def test_one_failing_conversation_does_not_stop_the_others(lore: Lore, record_se
 def only(allowed: Callable[[int], bool]) -> ScriptedModel:
     """A model that answers only some of its questions, by their number."""
     numbers = iter(range(1_000))
-    return scripted(topics=lambda prompt: of_its_part(prompt) if allowed(next(numbers)) else Refused("no"))
+    return scripted(session=lambda prompt: of_its_part(prompt) if allowed(next(numbers)) else Refused("no"))
 
 
 def test_answered_parts_of_a_failed_conversation_are_not_asked_about_again(
@@ -140,11 +143,11 @@ def test_answered_parts_of_a_failed_conversation_are_not_asked_about_again(
 ) -> None:
     record_session(*LONG)
     model = only(lambda number: number != 2)
-    run_phases(with_model(lore, model), DIGEST)
+    run_phases(in_parts(lore, model), DIGEST)
     assert fragments(lore) == []
     clock.sleep(hours=1)
-    again = scripted(topics=of_its_part)
-    run_phases(with_model(lore, again), DIGEST)
+    again = scripted(session=of_its_part)
+    run_phases(in_parts(lore, again), DIGEST)
     told_before = {prompt.text for prompt in model.prompts}
     assert len({prompt.text for prompt in again.prompts} & told_before) == 1
     assert len(statements(lore)) == len(told_before | {prompt.text for prompt in again.prompts})
@@ -155,26 +158,9 @@ def test_answered_parts_of_a_failed_conversation_are_not_asked_about_again(
 def test_after_a_failure_no_further_part_is_asked_about(lore: Lore, record_session: RecordSession) -> None:
     record_session(*LONG)
     model = only(lambda number: number != 1)
-    one_by_one = replace(lore.tuning, llm=replace(lore.tuning.llm, max_concurrency=1))
-    run_phases(replace(lore, model=model, tuning=one_by_one), DIGEST)
+    run_phases(in_parts(lore, model), DIGEST)
     assert len(model.prompts) == 2
     assert len(lore.store.reader(lore.namespace).records(SessionAnswers)) == 1
-
-
-def test_of_two_simultaneous_failures_the_general_one_counts(
-    lore: Lore, record_session: RecordSession
-) -> None:
-    record_session(*LONG)
-    both = Barrier(2)
-
-    def answer(prompt: Prompt) -> NoAnswer:
-        both.wait(timeout=30)
-        return Refused("too long") if "timber1." in prompt.text else Unreachable("nobody there", general=True)
-
-    two_at_once = replace(lore.tuning, llm=replace(lore.tuning.llm, max_concurrency=2))
-    report = run_phases(replace(lore, model=scripted(topics=answer), tuning=two_at_once), DIGEST)
-    assert report.remarks == ("nobody there; the rules do its work",)
-    assert report.fallback == "nobody there"
 
 
 def cost_of(model: ScriptedModel) -> int:
@@ -187,10 +173,10 @@ def test_when_the_budget_is_spent_digestion_continues_the_next_day(
     lore: Lore, record_session: RecordSession, clock: Clock
 ) -> None:
     several(record_session, 7)
-    probe = scripted(topics=of_its_part)
+    probe = scripted(session=of_its_part)
     run_phases(with_model(lore, probe), DIGEST, dry=True)
     limit = cost_of(probe) + 4_000
-    model = scripted(topics=of_its_part)
+    model = scripted(session=of_its_part)
     lore_with_model = with_budget(lore, model, clock, tokens=limit)
     days = 0
     while lore.staged():
@@ -204,7 +190,7 @@ def test_when_the_budget_is_spent_digestion_continues_the_next_day(
         clock.sleep(days=1)
         days += 1
     assert 2 <= days <= 7
-    assert len(model.prompts) == 7
+    assert len(prompts_of(model, "session")) == 7
     assert sorted(statements(lore)) == [f"The crew has timber{number} in stock." for number in range(7)]
     assert is_consistent(lore)
 
@@ -213,10 +199,10 @@ def test_a_conversation_beyond_the_daily_budget_is_digested_over_several_days(
     lore: Lore, record_session: RecordSession, clock: Clock
 ) -> None:
     record_session(*LONG)
-    probe = scripted(topics=of_its_part)
-    run_phases(with_model(lore, probe), DIGEST, dry=True)
-    model = scripted(topics=of_its_part)
-    lore_with_model = with_budget(lore, model, clock, tokens=int(cost_of(probe) * 1.6))
+    probe = scripted(session=of_its_part)
+    run_phases(in_parts(lore, probe), DIGEST, dry=True)
+    model = scripted(session=of_its_part)
+    lore_with_model = in_parts(with_budget(lore, model, clock, tokens=int(cost_of(probe) * 1.6)))
     for _ in range(10):
         run_phases(lore_with_model, DIGEST)
         clock.sleep(days=1)
@@ -229,7 +215,7 @@ def test_tokens_of_unusable_answers_count_as_spent(
     lore: Lore, record_session: RecordSession, clock: Clock
 ) -> None:
     record_session("The pilot boards at ten.", "Noted.")
-    run_phases(with_budget(lore, scripted(topics="What?"), clock, tokens=100_000), DIGEST)
+    run_phases(with_budget(lore, scripted(session="What?"), clock, tokens=100_000), DIGEST)
     [spent] = StoreLedger(lore.store, clock).load("2026-01-01")
     assert spent.calls == 2
     assert spent.tokens_in > 1_000
@@ -240,7 +226,7 @@ def test_the_other_phases_run_while_the_model_is_unreachable(
     lore: Lore, record_session: RecordSession
 ) -> None:
     record_session("The pilot boards at ten.", "Noted.")
-    model = scripted(topics=Unreachable("nobody listens", general=True))
+    model = scripted(session=Unreachable("nobody listens", general=True))
     report = run_phases(with_model(lore, model))
     assert len(report.phases) == 9
-    assert prompts_of(model, "topics") == model.prompts
+    assert prompts_of(model, "session") == model.prompts

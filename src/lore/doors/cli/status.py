@@ -13,6 +13,7 @@ from lore.doors.cli.render import BEGIN, note, plain, plural, show_document, sho
 from lore.doors.cli.times import embedding_left, stopwatch, with_age
 from lore.doors.daemon_status import query_status, read_status
 from lore.doors.rpc import Remote
+from lore.engine.learnt import LEARNT_COUNTS, line_of
 from lore.health import Status
 
 if TYPE_CHECKING:
@@ -98,6 +99,7 @@ def _consolidation_rows(run: Mapping[str, Any] | None, now: float) -> dict[str, 
         return {"consolidated": "never"}
     return {
         "consolidated": f"{with_age(run['began_at'], now)}, in {stopwatch(run['seconds'])}",
+        "learnt": line_of(run),
         "results": counts_text(run["counts"], routine=False),
         "by rules, because": run.get("fallback", ""),
     }
@@ -111,9 +113,11 @@ def _daemon_text(daemon: Mapping[str, Any]) -> str:
 
 
 def counts_text(counts: Mapping[str, int], routine: bool = True) -> str:
-    """The counters of a consolidation in words. routine: include work that changed nothing."""
+    """The counters of a consolidation in words, but for those of which `line_of` tells. routine: include
+    work that changed nothing."""
     ordered = sorted(counts, key=[*WORDS, *counts].index)
-    shown = [name for name in ordered if counts[name] and (routine or name not in ROUTINE)]
+    hidden = LEARNT_COUNTS if routine else LEARNT_COUNTS | ROUTINE
+    shown = [name for name in ordered if counts[name] and name not in hidden]
     words = {name: WORDS.get(name, (name.replace("_", " "),) * 2) for name in shown}
     return ", ".join(plural(counts[name], *words[name]) for name in shown) or NOTHING
 

@@ -8,7 +8,7 @@ from lore.engine.context import Context
 from lore.health import Embeds, Staged
 from lore.model import LORE_CALL, SESSION, TURN, Filter
 from lore.store import Reader
-from lore.store.records import ConsolidationRun, DigestProgress
+from lore.store.records import ConsolidationRun, DigestProgress, PhaseMark
 from lore.store.values import ids_of
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ ATTEMPTS = 5
 RETRY_SECONDS = 15 * 60
 """The wait after a first failure; it doubles with each further one."""
 LONGEST_WAIT_SECONDS = RETRY_SECONDS * 2 ** (ATTEMPTS - 1)
+BY_RULES = "digest by rules"
+"""The name of the note about sessions that rules digested because the language model could not be asked."""
 SKEW_SECONDS = 300.0
 """A turn may be dated this far in the future, by a clock that is ahead of ours."""
 
@@ -40,6 +42,11 @@ def staged(reader: Reader) -> list[Staged]:
         for id, session in sessions.items()
     ]
     return sorted(found, key=lambda one: (one.session.created_at, one.session.id))
+
+
+def by_rules(reader: Reader) -> PhaseMark:
+    """`seen`: the sessions that a language model should digest again."""
+    return next(iter(reader.records(PhaseMark, phase=BY_RULES)), PhaseMark(phase=BY_RULES))
 
 
 def worth_trying(one: Staged, now: float) -> bool:

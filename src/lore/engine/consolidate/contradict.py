@@ -9,6 +9,7 @@ from lore.engine.consolidate.model_questions import judge_pairs
 from lore.engine.consolidate.plan import Plan, Step, View
 from lore.engine.consolidate.resummarize import refresh_overviews
 from lore.engine.consolidate.trees import (
+    RECONCILED,
     REFLECTION,
     batches,
     fingerprint,
@@ -85,7 +86,8 @@ def contradict(view: View) -> Iterator[Plan]:
         plan = Plan(steps=steps, records=(run_mark(NAME, view, model=False),))
     else:
         new = [pair for pair in pairs if max(pair.older.updated_at, pair.newer.updated_at) >= after]
-        plan = _verify(view, view.model, [*new, *_siblings(view, after)])
+        found = (pair for pair in (*new, *_siblings(view, after)) if not _is_reconciled(pair))
+        plan = _verify(view, view.model, found)
     yield plan
     changed = view.reader.get([change.before.id for step in plan.steps for change in step.changes])
     yield refresh_overviews(view, [id for id, memory in changed.items() if memory.superseded_by])
@@ -234,6 +236,12 @@ def _siblings(view: View, after: float) -> Iterator[_Pair]:
             siblings = memories[pair.one], memories[pair.other]
             older, newer = sorted(siblings, key=lambda memory: (memory.created_at, memory.alias))
             yield _Pair(older, newer, "")
+
+
+def _is_reconciled(pair: _Pair) -> bool:
+    """Whether a language model compared the two when the second of them was stored."""
+    stored_last = max(pair.older, pair.newer, key=lambda memory: memory.alias)
+    return RECONCILED in stored_last.metadata
 
 
 # --- decision

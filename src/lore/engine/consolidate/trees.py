@@ -16,6 +16,8 @@ from lore.store.values import ids_of
 
 FRAGMENT = "fragment"
 REFLECTION = "reflection"
+RECONCILED = "reconciled"
+"""The key in the metadata of a memory that a language model compared with the others when it was made."""
 USER = "user"
 """The phases note their last runs under names with this beginning."""
 BATCH = 500

@@ -2,15 +2,16 @@
 
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
 from lore.llm.base import Prompt, Schema
-from lore.llm.structured import Check, numbered, wrapped
+from lore.llm.structured import Check, labelled, numbered, wrapped
 from lore.text import preview
 
-NAMES = ("extraction", "compression", "reflection", "contradiction")
+NAMES = ("extraction", "reconciliation", "compression", "reflection", "contradiction")
 EXTRACTION_TOKENS = 4096
 SHORT_TOKENS = 1024
 LONGEST = 4_000
@@ -18,19 +19,23 @@ LONGEST = 4_000
 SHOWN = 80
 
 
-def extraction(turns: Iterable[str], about: str = "") -> Prompt:
-    """What is worth keeping of a conversation? Each turn is told with its speaker, and its date if known.
-
-    about: one line that says of the whole conversation what no turn does.
-    """
-    conversation = numbered(turns)
+def extraction(turns: Iterable[tuple[int, str]], before: Iterable[str] = ()) -> Prompt:
+    """What is worth keeping of a conversation? turns: numbers and texts. before: lines about all of it."""
+    marked = [f"| {' '.join(line.split())}" for line in before]
     return Prompt(
         system=instructions("extraction"),
-        text=wrapped(f"{about}\n{conversation}" if about else conversation, "conversation"),
+        text=wrapped("\n".join([*marked, labelled(turns)]), "conversation"),
         role="extraction",
         schema=schema("extraction"),
         max_tokens=EXTRACTION_TOKENS,
     )
+
+
+def reconciliation(memories: Sequence[str], items: Sequence[str]) -> Prompt:
+    """What are these new items to these memories, and to each other?"""
+    new = labelled(enumerate(items, len(memories) + 1))
+    text = f"Memories:\n{numbered(memories)}\n\nNew items:\n{new}"
+    return replace(_short("reconciliation", text, "memories"), role="extraction")
 
 
 def compression(texts: Iterable[str]) -> Prompt:
@@ -72,23 +77,9 @@ def _short(name: str, text: str, label: str) -> Prompt:
     )
 
 
-def check_extraction(turns: int) -> Check:
-    """A conversation of so many turns."""
-
-    def check(data: Any) -> str | None:
-        topics = data["topics"]
-        items = [item for topic in topics for item in topic["items"]]
-        named = [number for item in items for number in item["turns"]]
-        ends = [relation[end] for relation in data["relations"] for end in ("from", "to")]
-        texts = [topic[name] for topic in topics for name in ("title", "overview")]
-        return (
-            _unsaid([*texts, *(item["text"] for item in items)])
-            or _beyond(named, turns, "turn")
-            or _beyond(ends, len(topics), "topic")
-            or (None if all(item["turns"] for item in items) else "an item names no turn that it comes from")
-        )
-
-    return check
+def check_extraction() -> Check:
+    """The report has to say something; an unusable item is left out by itself."""
+    return lambda data: _unsaid([data["session"]["title"]])
 
 
 def check_compression() -> Check:
