@@ -70,29 +70,37 @@ class Price:
     tokens_out: float
 
 
+RETIRED_MODELS = frozenset({"claude-sonnet-4-20250514", "claude-sonnet-4-0"})
+"""Models that older files name and that nobody answers for any more."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LlmSettings:
     """The language model that helps with consolidation, if any.
 
-    backend: its kind; empty: none. daily_tokens, daily_dollars: limits of a day; 0: no limit. prices: by name
-    of the model.
+    backend: its kind; empty: none. extraction_model, compression_model: empty: the backend's own.
+    daily_tokens, daily_dollars: limits of a day; 0: no limit. prices: by name of the model.
     """
 
     backend: str = ""
     base_url: str = ""
     api_key_env: str = setting("ANTHROPIC_API_KEY", name="api_key_env")
-    extraction_model: str = setting("claude-sonnet-4-20250514", name="extraction_model")
-    compression_model: str = setting("claude-haiku-4-5-20251001", name="compression_model")
+    extraction_model: str = setting("", name="extraction_model")
+    compression_model: str = setting("", name="compression_model")
     timeout_secs: float = 120.0
     max_concurrency: int = 4
-    daily_tokens: int = 0
+    daily_tokens: int = 1_000_000
     daily_dollars: float = 1.0
     command: str = "claude -p --output-format json"
     prices: Mapping[str, Price] = field(default_factory=dict)
 
     def model(self, role: str) -> str:
-        """The name of the model for prompts of this role: `extraction` or `compression`."""
-        return self.extraction_model if role == "extraction" else self.compression_model
+        """The name for prompts of this role, `extraction` or `compression`; empty: the backend's own.
+
+        A model that its maker has retired is replaced by that.
+        """
+        name = self.extraction_model if role == "extraction" else self.compression_model
+        return "" if name in RETIRED_MODELS else name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,10 @@ from dataclasses import asdict
 from lore.llm.budget import Spent
 from lore.model import SHARED, Cause
 from lore.store import Store
-from lore.store.records import Spending
+from lore.store.records import Job, Spending
+
+ASK = "ask "
+"""How the name of the job begins that waits until a model may be asked again."""
 
 
 class StoreLedger:
@@ -26,6 +29,16 @@ class StoreLedger:
             for before in writer.records(Spending, day=day, model=spent.model):
                 spent = _spent(before) + spent
             writer.put_records([Spending(day=day, **asdict(spent))])
+
+    def rest(self, model: str, until: float) -> None:
+        """For all processes: the question to this model is a job that is due then."""
+        with self._store.transaction(SHARED, Cause(verb="spend"), self._clock()) as writer:
+            writer.put_records([Job(name=f"{ASK}{model}", due_at=until)])
+
+    def rests_until(self, model: str) -> float:
+        """0 if it never had to rest."""
+        jobs = self._store.reader(SHARED).records(Job, name=f"{ASK}{model}")
+        return next((job.due_at for job in jobs), 0.0)
 
 
 def _spent(spending: Spending) -> Spent:
