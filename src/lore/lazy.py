@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     import lore.doors.service as service
     import lore.doors.starting as starting
     import lore.doors.subscriptions as subscriptions
+    import lore.doors.switched_off as switched_off
     import lore.doors.sync as sync
     import lore.doors.sync_requests as sync_requests
     import lore.doors.transcript_watcher as transcript_watcher
@@ -99,6 +100,7 @@ else:
         "store_postgres_plan": "lore.store.postgres.plan",
         "subscriptions": "lore.doors.subscriptions",
         "surfaces": "lore.surfaces",
+        "switched_off": "lore.doors.switched_off",
         "sync": "lore.doors.sync",
         "sync_requests": "lore.doors.sync_requests",
         "transcript_watcher": "lore.doors.transcript_watcher",
