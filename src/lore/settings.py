@@ -79,7 +79,9 @@ class LlmSettings:
     """The language model that helps with consolidation, if any.
 
     backend: its kind; empty: none. extraction_model, compression_model: empty: the backend's own.
-    daily_tokens, daily_dollars: limits of a day; 0: no limit. prices: by name of the model.
+    daily_tokens, daily_dollars: limits of a day; 0: no limit. daily_conversations: so many are digested in a
+    day; 0: no limit. idle_secs: seconds for which a conversation must have been quiet, if that is longer than
+    `idle_threshold`. prices: by name of the model.
     """
 
     backend: str = ""
@@ -91,6 +93,8 @@ class LlmSettings:
     max_concurrency: int = 4
     daily_tokens: int = 1_000_000
     daily_dollars: float = 1.0
+    daily_conversations: int = 0
+    idle_secs: float = 0.0
     command: str = "claude -p --output-format json"
     prices: Mapping[str, Price] = field(default_factory=dict)
 
@@ -128,6 +132,10 @@ class ConsolidationSettings(Tuning):
     prune_age_days: float = setting(30.0, "consolidation.prune_age_days")
     min_relevance_prune: float = setting(0.02, "consolidation.min_relevance_prune")
     llm: LlmSettings = field(default_factory=LlmSettings)
+
+    def quiet_seconds(self, *, by_model: bool) -> float:
+        """For how long a session must have been quiet before rules, or a language model, digest it."""
+        return max(self.idle_threshold, self.llm.idle_secs) if by_model else self.idle_threshold
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,6 +11,7 @@ import lore.lazy as lazy
 from lore.engine import Lore
 from lore.engine.consolidate.backlog import to_embed
 from lore.engine.jobs import Jobs
+from lore.engine.spending import StoreLedger, of_today
 from lore.errors import LoreError, Unavailable
 from lore.health import Embedding, Embeds, embed_progress
 from lore.llm.base import LanguageModel, OverBudget, Prompt, Reply, Role, Unreachable, UnusableModel
@@ -117,7 +118,8 @@ class ConsolidationRun:
 
 
 def language_models(lore: Lore) -> dict[str, str] | None:
-    """Names of the language models by role and the address that gets the prompts, or the trouble with them.
+    """Names of the language models by role, the address that gets the prompts, and what `of_today` says of
+    them; or the trouble with them.
 
     None: no language model was chosen.
     """
@@ -126,7 +128,10 @@ def language_models(lore: Lore) -> dict[str, str] | None:
     if isinstance(lore.model, UnusableModel):
         return {"trouble": lore.model.trouble}
     roles: tuple[Role, ...] = ("extraction", "compression")
-    return {role: lore.model.model(role) for role in roles} | {"address": lore.model.address}
+    names: dict[str, str] = {role: lore.model.model(role) for role in roles}
+    ledger = StoreLedger(lore.store, lore.clock)
+    today = of_today(ledger, lore.clock(), lore.tuning.llm, names.values())
+    return {**names, "address": lore.model.address, **today}
 
 
 class _EndableModel:

@@ -8,6 +8,7 @@ from lore.citations import files_in
 from lore.distil.base import Digest, Finding, Role, Spoken, Topic
 from lore.distil.digest import digest as digest_by_rules
 from lore.engine.cite import with_citations
+from lore.engine.consolidate.allowance import sessions_left
 from lore.engine.consolidate.backlog import (
     ATTEMPTS,
     RETRY_SECONDS,
@@ -65,11 +66,11 @@ def digest(view: View) -> Iterator[Plan]:
     An error that every session would meet ends the phase, and so do several failures in a row.
     """
     waiting = staged(view.reader)
-    recent = recent_turns(view.now, view.settings.idle_threshold)
+    recent = recent_turns(view.now, view.settings.quiet_seconds(by_model=view.model is not None))
     active = view.reader.count_below([one.session.id for one in waiting], recent)
     ready = [one for one in waiting if not active[one.session.id] and worth_trying(one, view.now)]
     failures = 0
-    for number, one in enumerate(ready):
+    for number, one in enumerate(ready[: sessions_left(view)]):
         view.progress(NAME, number, len(ready))
         plan = _attempt(view, one)
         yield plan
