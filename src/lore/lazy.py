@@ -15,12 +15,14 @@ if TYPE_CHECKING:
     import lore.config as config
     import lore.connecting as connecting
     import lore.doors.cli as cli
+    import lore.doors.cli.helper as cli_helper
     import lore.doors.conversation as conversation
     import lore.doors.daemon as daemon
     import lore.doors.early as early
     import lore.doors.envelope as envelope
     import lore.doors.http.beside as http_beside
     import lore.doors.http.server as http_server
+    import lore.doors.http.settings as http_settings
     import lore.doors.mcp as mcp
     import lore.doors.mcp_stream as mcp_stream
     import lore.doors.offer as offer
@@ -44,6 +46,8 @@ if TYPE_CHECKING:
     import lore.engine.ingest as ingest
     import lore.engine.spending as spending
     import lore.errors as errors
+    import lore.llm.command as llm_command
+    import lore.llm.loopback as loopback
     import lore.ranking.policy as policy
     import lore.store.moving as store_moving
     import lore.store.postgres.plan as store_postgres_plan
@@ -62,6 +66,7 @@ if TYPE_CHECKING:
 else:
     MODULES = {
         "cli": "lore.doors.cli",
+        "cli_helper": "lore.doors.cli.helper",
         "config": "lore.config",
         "connecting": "lore.connecting",
         "consolidate": "lore.engine.consolidate.phases",
@@ -75,9 +80,12 @@ else:
         "errors": "lore.errors",
         "http_beside": "lore.doors.http.beside",
         "http_server": "lore.doors.http.server",
+        "http_settings": "lore.doors.http.settings",
         "ignore_rules": "lore.transcripts.ignore_rules",
         "import_formats": "lore.transcripts.import_formats",
         "ingest": "lore.engine.ingest",
+        "llm_command": "lore.llm.command",
+        "loopback": "lore.llm.loopback",
         "mcp": "lore.doors.mcp",
         "mcp_stream": "lore.doors.mcp_stream",
         "migrate": "lore.transfer.migrate",

@@ -118,8 +118,7 @@ class ConsolidationRun:
 
 
 def language_models(lore: Lore) -> dict[str, str] | None:
-    """Names of the language models by role, the address that gets the prompts, and what `of_today` says of
-    them; or the trouble with them.
+    """Names of the language models by role and the address that gets the prompts, or the trouble with them.
 
     None: no language model was chosen.
     """
@@ -128,10 +127,16 @@ def language_models(lore: Lore) -> dict[str, str] | None:
     if isinstance(lore.model, UnusableModel):
         return {"trouble": lore.model.trouble}
     roles: tuple[Role, ...] = ("extraction", "compression")
-    names: dict[str, str] = {role: lore.model.model(role) for role in roles}
-    ledger = StoreLedger(lore.store, lore.clock)
-    today = of_today(ledger, lore.clock(), lore.tuning.llm, names.values())
-    return {**names, "address": lore.model.address, **today}
+    return {role: lore.model.model(role) for role in roles} | {"address": lore.model.address}
+
+
+def models_of_today(lore: Lore) -> dict[str, str] | None:
+    """`language_models`, with what `of_today` says of them."""
+    models = language_models(lore)
+    if models is None or lore.model is None or "trouble" in models:
+        return models
+    names = (lore.model.model("extraction"), lore.model.model("compression"))
+    return models | of_today(StoreLedger(lore.store, lore.clock), lore.clock(), lore.tuning.llm, names)
 
 
 class _EndableModel:

@@ -150,6 +150,13 @@ class CommandModel:
             return self._offered
 
 
+def shown(command: str, model: str) -> str:
+    """The whole command line for a person, as it runs where its --help offers these flags."""
+    if Path(shlex.split(command)[0]).stem == codex.PROGRAM:
+        return " ".join((command, shlex.join(codex.QUIET), "…"))
+    return " ".join((command, *QUIET, "--model", model, "--system-prompt … --tools ''"))
+
+
 def _arguments(offered: frozenset[str], model: str, system: str) -> list[str]:
     arguments = [flag for flag in QUIET if flag in offered]
     valued = {"--model": model, "--system-prompt": system, "--tools": ""}

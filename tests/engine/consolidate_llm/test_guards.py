@@ -13,7 +13,7 @@ from lore.clock import Clock
 from lore.config import load
 from lore.connecting import wire
 from lore.embed.hashing import HashEmbedder
-from lore.engine.consolidation_run import language_models
+from lore.engine.consolidation_run import models_of_today
 from tests.engine.consolidate.helpers import run_phases
 from tests.engine.consolidate_llm.conftest import RecordSession, statements
 from tests.llm.serving import HERE, Server
@@ -63,13 +63,13 @@ def test_a_limit_stops_all_processes_for_the_day_and_is_never_knowledge(
     other = opened.command("ok")
     assert "asked again at 2026-01-02 00:00 UTC" in run_phases(other, "digest").remarks[0]
     assert not opened.record.exists()
-    models = language_models(other)
+    models = models_of_today(other)
     assert models is not None
     assert models["limit"] == "sonnet reached a limit, and is asked again at 2026-01-02 00:00 UTC"
     clock.sleep(days=1)
     run_phases(other, "digest")
     assert opened.record.exists()
-    assert "limit" not in (language_models(other) or {})
+    assert "limit" not in (models_of_today(other) or {})
 
 
 def test_an_unknown_model_uses_up_no_try_and_the_rules_go_on(

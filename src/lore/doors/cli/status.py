@@ -70,7 +70,7 @@ def _language_models(lore: "Lore", flags: Flags) -> Mapping[str, str] | None:
     if isinstance(lore, Remote):
         models: Mapping[str, str] | None = query_status(endpoint_of(flags)).get("language_model")
         return models
-    return lazy.consolidation_run.language_models(lore)
+    return lazy.consolidation_run.models_of_today(lore)
 
 
 def _rows(report: Status, now: float) -> dict[str, str]:
