@@ -62,8 +62,8 @@ def of_today(ledger: StoreLedger, now: float, settings: LlmSettings, models: Ite
     ]
     words = {"limit": "; ".join(limits)}
     if calls:
-        asked = "1 question" if calls == 1 else f"{calls:,} questions"
-        words["today"] = f"{asked}, {tokens:,}{most_tokens} tokens, ${dollars:,.3f}{most_dollars}"
+        questions = "1 question" if calls == 1 else f"{calls:,} questions"
+        words["today"] = f"{questions}, {tokens:,}{most_tokens} tokens, ${dollars:,.3f}{most_dollars}"
     return {name: text for name, text in words.items() if text}
 
 

@@ -54,6 +54,8 @@ OPENAI_DEFAULT_URL = "https://api.openai.com/v1"
 FORMATS = ("json_schema", "json_object", "text")
 LIMITS = ("max_tokens", "max_completion_tokens")
 """Servers differ in which of these they know; the first is the older and better known."""
+Response = tuple[int, httpx2.Headers, bytes]
+"""Status, headers and content."""
 Form = tuple[str, str]
 """One way to put the request: the name of the limit, and the format of the answer."""
 
@@ -91,7 +93,7 @@ def checked_url(url: str, name: str = "base_url", example: str = "http://localho
 def post(service: Service, body: Mapping[str, Any], timeout: float, role: Role) -> dict[str, Any]:
     """The JSON object that the service answers. role: of the question."""
     try:
-        status, headers, content = _exchange(service, json.dumps(body).encode(), timeout)
+        response = status, _, content = _exchange(service, json.dumps(body).encode(), timeout)
     except httpx2.ConnectTimeout as error:
         raise Unreachable(f"{service.url} took too long to accept a connection", general=True) from error
     except httpx2.TimeoutException as error:
@@ -103,11 +105,11 @@ def post(service: Service, body: Mapping[str, Any], timeout: float, role: Role) 
     except httpx2.RequestError as error:
         raise Unreachable(f"the connection to {service.url} broke off: {error}", lost=True) from error
     if not 200 <= status < 300:
-        raise _failure(service, status, headers, content, str(body["model"]), role)
+        raise _failure(service, response, str(body["model"]), role)
     return _object(service, content)
 
 
-def _exchange(service: Service, body: bytes, timeout: float) -> tuple[int, httpx2.Headers, bytes]:
+def _exchange(service: Service, body: bytes, timeout: float) -> Response:
     """Send and read all. A fresh connection each time: nothing to close, nothing stale, nothing shared.
 
     A single read may wait for all of the timeout, so that a server which drips is stopped by the clock.
@@ -145,9 +147,8 @@ def _object(service: Service, content: bytes) -> dict[str, Any]:
     return answer
 
 
-def _failure(
-    service: Service, status: int, headers: httpx2.Headers, content: bytes, model: str, role: Role
-) -> NoAnswer:
+def _failure(service: Service, response: Response, model: str, role: Role) -> NoAnswer:
+    status, headers, content = response
     code, message = _error(content)
     words = f"{status}: {service.quoted(message) or 'no reason given'}"
     if (status in BUSY and code not in SPENT_UP) or status >= 500:

@@ -70,11 +70,11 @@ def _read(lore: "Lore", path: Path, source: "Source", ignored: "lazy.ignore_rule
 
 def _digest(lore: "Lore") -> None:
     assert lore.model is not None
-    asked = _Shown(lore.model)
+    shown = _Shown(lore.model)
     session = max(lore.staged(), key=lambda one: one.turns).session
     click.echo(f"\nSending “{line(session.title, width() - 20)}” …")
     report = lazy.consolidate.consolidate(
-        replace(lore, model=asked), lazy.consolidate.Run(phases=("digest",))
+        replace(lore, model=shown), lazy.consolidate.Run(phases=("digest",))
     )
     if report.fallback or report.remarks:
         complain(report.fallback or report.remarks[0])
@@ -83,7 +83,7 @@ def _digest(lore: "Lore") -> None:
         click.echo(f"\nIt would keep {plural(len(kept), 'memory', 'memories')}:")
         for memory in kept:
             click.echo(line(f"  - {memory.content}", width()))
-    replies = asked.replies
+    replies = shown.replies
     took, dollars = (
         sum(one.tokens_in + one.tokens_out for one in replies),
         sum(one.cost or 0.0 for one in replies),
