@@ -218,8 +218,10 @@ def test_the_report_shows_the_tokens_of_the_language_model(run: Command, model: 
     report = run.document("consolidate")
     assert report["language_model"]["extraction"] == "sonnet"
     assert [one["calls"] for one in report["today"]] >= [2]
-    assert run.document("status")["language_model"] == report["language_model"]
-    assert "sonnet, claude-haiku-4-5-20251001" in run("status").stdout
+    models = run.document("status")["language_model"]
+    assert re.match(r"2 questions, [\d,]+ of 1,000,000 tokens, \$0\.\d+ of \$1\.00$", models.pop("today"))
+    assert models == report["language_model"]
+    assert "sonnet, haiku" in run("status").stdout
 
 
 @pytest.mark.parametrize(
