@@ -1,6 +1,6 @@
 """Settings: the last word wins, and every mistake is named."""
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -158,8 +158,9 @@ def test_the_example_files_of_the_systems_that_lore_takes_over_from_load_as_they
 ) -> None:
     config = load(write(tmp_path, text))
     database = Path.home() / ".lore" / "memory.db"
-    llm = LlmSettings(backend="anthropic")
-    assert config == Config(data_dir=tmp_path, db_path=database, llm=llm, **remote)
+    assert (config.llm.backend, config.llm.model("extraction")) == ("anthropic", "")
+    plain = replace(config, llm=LlmSettings())
+    assert plain == Config(data_dir=tmp_path, db_path=database, **remote)
     (unused,) = config.warnings
     assert "ingestion.batch_size is not used" in unused
 

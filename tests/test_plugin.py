@@ -46,8 +46,12 @@ def test_the_server_is_called_memory_so_that_its_tools_are_known_as_lore_s() -> 
     assert (name, server["args"][-1].split()[-1]) == ("memory", "lore-mcp")
 
 
-@pytest.mark.parametrize("name", ["skills/lore-memory/SKILL.md", *(f"commands/{one}.md" for one in (
-    "recall", "remember", "forget", "lore-status"))])  # fmt: skip
+SKILLS = ("lore-memory", "distil")
+COMMANDS = ("recall", "remember", "forget", "lore-status")
+TEXTS = [f"skills/{one}/SKILL.md" for one in SKILLS] + [f"commands/{one}.md" for one in COMMANDS]
+
+
+@pytest.mark.parametrize("name", TEXTS)
 def test_skill_and_commands_name_tools_that_exist(name: str) -> None:
     _, head, _ = (PLUGIN / name).read_text().split("---\n", 2)
     fields = dict(line.split(": ", 1) for line in head.splitlines())

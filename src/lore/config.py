@@ -177,6 +177,13 @@ def of_text(text: str, path: Path) -> Config:
     return _config({name: _checked(name, *value) for name, value in from_file.items()}, warnings)
 
 
+def replaced(config: Config, values: Mapping[str, Any]) -> Config:
+    """The configuration with these settings, by their names."""
+    llm = {one.llm: values[name] for name, one in SETTINGS.items() if one.llm and name in values}
+    own = {name: value for name, value in values.items() if not SETTINGS[name].llm}
+    return replace(config, llm=replace(config.llm, **llm), **own)
+
+
 def _config(values: dict[str, Any], warnings: list[str]) -> Config:
     llm = {field: values.pop(name) for name, (*_, field) in SETTINGS.items() if field and name in values}
     return Config(**values, llm=LlmSettings(**llm), warnings=tuple(warnings))

@@ -3,6 +3,10 @@
 import os
 
 PREFIX = "LORE_"
+DISABLE = "LORE_DISABLE"
+"""Set for programs that Lore runs itself: a client among them shall not call Lore in turn."""
+SCRATCH = "lore-scratch-"
+"""How the names of folders begin in which Lore runs such programs; no conversation in one is ever kept."""
 BORROWED = ("MEMORY_FILE_PATH",)
 """Settings of Lore without its prefix, because another server gave them their names."""
 SESSION = ("CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID")
@@ -33,9 +37,20 @@ def variables() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if _is_setting(name) and value}
 
 
+def disabled() -> bool:
+    """Whether this process shall do nothing, because Lore itself started the client that started it."""
+    return os.environ.get(DISABLE, "") not in ("", "0")
+
+
 def child_environment(*, settings: bool) -> dict[str, str]:
     """The environment of a process that outlives this one. settings: with those of Lore."""
     return FRUGAL | {name: value for name, value in os.environ.items() if settings or not _is_setting(name)}
+
+
+def guest_environment(*without: str) -> dict[str, str]:
+    """The environment of another program that works for Lore, and in which Lore is switched off."""
+    variables = child_environment(settings=False) | {DISABLE: "1"}
+    return {name: value for name, value in variables.items() if name not in without}
 
 
 def config_home() -> str:
@@ -88,4 +103,4 @@ def _base_folder(variable: str, fallback: str) -> str:
 
 
 def _is_setting(name: str) -> bool:
-    return name.startswith(PREFIX) or name in BORROWED
+    return (name.startswith(PREFIX) and name != DISABLE) or name in BORROWED

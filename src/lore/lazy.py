@@ -16,12 +16,14 @@ if TYPE_CHECKING:
     import lore.connecting as connecting
     import lore.doors.agent_notes as agent_notes
     import lore.doors.cli as cli
+    import lore.doors.cli.helper as cli_helper
     import lore.doors.conversation as conversation
     import lore.doors.daemon as daemon
     import lore.doors.early as early
     import lore.doors.envelope as envelope
     import lore.doors.http.beside as http_beside
     import lore.doors.http.server as http_server
+    import lore.doors.http.settings as http_settings
     import lore.doors.mcp as mcp
     import lore.doors.mcp_stream as mcp_stream
     import lore.doors.offer as offer
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     import lore.doors.service as service
     import lore.doors.starting as starting
     import lore.doors.subscriptions as subscriptions
+    import lore.doors.switched_off as switched_off
     import lore.doors.sync as sync
     import lore.doors.sync_requests as sync_requests
     import lore.doors.transcript_watcher as transcript_watcher
@@ -44,6 +47,8 @@ if TYPE_CHECKING:
     import lore.engine.ingest as ingest
     import lore.engine.spending as spending
     import lore.errors as errors
+    import lore.llm.command as llm_command
+    import lore.llm.loopback as loopback
     import lore.ranking.policy as policy
     import lore.store.moving as store_moving
     import lore.store.postgres.plan as store_postgres_plan
@@ -63,6 +68,7 @@ else:
     MODULES = {
         "agent_notes": "lore.doors.agent_notes",
         "cli": "lore.doors.cli",
+        "cli_helper": "lore.doors.cli.helper",
         "config": "lore.config",
         "connecting": "lore.connecting",
         "consolidate": "lore.engine.consolidate.phases",
@@ -76,9 +82,12 @@ else:
         "errors": "lore.errors",
         "http_beside": "lore.doors.http.beside",
         "http_server": "lore.doors.http.server",
+        "http_settings": "lore.doors.http.settings",
         "ignore_rules": "lore.transcripts.ignore_rules",
         "import_formats": "lore.transcripts.import_formats",
         "ingest": "lore.engine.ingest",
+        "llm_command": "lore.llm.command",
+        "loopback": "lore.llm.loopback",
         "mcp": "lore.doors.mcp",
         "mcp_stream": "lore.doors.mcp_stream",
         "migrate": "lore.transfer.migrate",
@@ -101,6 +110,7 @@ else:
         "store_postgres_plan": "lore.store.postgres.plan",
         "subscriptions": "lore.doors.subscriptions",
         "surfaces": "lore.surfaces",
+        "switched_off": "lore.doors.switched_off",
         "sync": "lore.doors.sync",
         "sync_requests": "lore.doors.sync_requests",
         "transcript_watcher": "lore.doors.transcript_watcher",

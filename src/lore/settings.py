@@ -70,29 +70,41 @@ class Price:
     tokens_out: float
 
 
+RETIRED_MODELS = frozenset({"claude-sonnet-4-20250514", "claude-sonnet-4-0"})
+"""Models that older files name and that nobody answers for any more."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LlmSettings:
     """The language model that helps with consolidation, if any.
 
-    backend: its kind; empty: none. daily_tokens, daily_dollars: limits of a day; 0: no limit. prices: by name
-    of the model.
+    backend: its kind; empty: none. extraction_model, compression_model: empty: the backend's own.
+    daily_tokens, daily_dollars: limits of a day; 0: no limit. daily_conversations: so many are digested in a
+    day; 0: no limit. idle_secs: seconds for which a conversation must have been quiet, if that is longer than
+    `idle_threshold`. prices: by name of the model.
     """
 
     backend: str = ""
     base_url: str = ""
     api_key_env: str = setting("ANTHROPIC_API_KEY", name="api_key_env")
-    extraction_model: str = setting("claude-sonnet-4-20250514", name="extraction_model")
-    compression_model: str = setting("claude-haiku-4-5-20251001", name="compression_model")
+    extraction_model: str = setting("", name="extraction_model")
+    compression_model: str = setting("", name="compression_model")
     timeout_secs: float = 120.0
     max_concurrency: int = 4
-    daily_tokens: int = 0
+    daily_tokens: int = 1_000_000
     daily_dollars: float = 1.0
+    daily_conversations: int = 0
+    idle_secs: float = 0.0
     command: str = "claude -p --output-format json"
     prices: Mapping[str, Price] = field(default_factory=dict)
 
     def model(self, role: str) -> str:
-        """The name of the model for prompts of this role: `extraction` or `compression`."""
-        return self.extraction_model if role == "extraction" else self.compression_model
+        """The name for prompts of this role, `extraction` or `compression`; empty: the backend's own.
+
+        A model that its maker has retired is replaced by that.
+        """
+        name = self.extraction_model if role == "extraction" else self.compression_model
+        return "" if name in RETIRED_MODELS else name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,6 +133,10 @@ class ConsolidationSettings(Tuning):
     prune_age_days: float = setting(30.0, "consolidation.prune_age_days")
     min_relevance_prune: float = setting(0.02, "consolidation.min_relevance_prune")
     llm: LlmSettings = field(default_factory=LlmSettings)
+
+    def quiet_seconds(self, *, by_model: bool) -> float:
+        """For how long a session must have been quiet before rules, or a language model, digest it."""
+        return max(self.idle_threshold, self.llm.idle_secs) if by_model else self.idle_threshold
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

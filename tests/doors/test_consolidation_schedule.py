@@ -491,6 +491,4 @@ def test_a_daemon_uses_the_api_key_of_the_process_that_started_it(
         start(endpoint)
         [request, *_] = until(situation.requests)
         assert "a secret" in str(request["headers"])
-        assert (
-            status(endpoint)["language_model"]["extraction"] == ConsolidationSettings().llm.extraction_model
-        )
+        assert status(endpoint)["language_model"]["extraction"] == "claude-sonnet-5-5"

@@ -87,6 +87,13 @@ def test_a_session_gets_a_brief_and_no_memory_twice(shared: Endpoint) -> None:
     assert hook(shared, "UserPromptSubmit", of("s1", prompt=QUESTION)) == ""  # the brief had it
 
 
+def test_a_client_that_lore_itself_started_gets_nothing(shared: Endpoint) -> None:
+    keep(shared, FERRY)
+    prompt = of("s11", prompt=QUESTION + " x" * LONGEST_INPUT)
+    assert hook(shared, "UserPromptSubmit", prompt, LORE_DISABLE="1") == ""
+    assert FERRY in hook(shared, "UserPromptSubmit", prompt, LORE_DISABLE="0")
+
+
 def test_a_memory_may_be_shown_again_after_the_context_was_compacted(shared: Endpoint) -> None:
     keep(shared, FERRY)
     prompt = of("s0", prompt=QUESTION)

@@ -53,11 +53,11 @@ def test_a_dated_name_has_the_price_of_its_model_and_an_unknown_one_has_none() -
 @pytest.mark.parametrize(
     ("name", "dollars"),
     [
-        ("claude-opus-9-20301231", 15.0),
-        ("claude-7-sonnet", 3.0),
+        ("claude-opus-9-20301231", 4.0),
+        ("claude-7-sonnet", 2.0),
         ("anthropic/claude-haiku-4-5", 1.0),
-        ("anthropic/claude-haiku-9", 1.0),
-        ("sonnet", 3.0),
+        ("anthropic/claude-haiku-9", 0.1),
+        ("sonnet", 2.0),
     ],
 )
 def test_a_new_claude_is_not_taken_for_free(name: str, dollars: float) -> None:

@@ -7,7 +7,18 @@ import pytest
 
 from lore.clock import Clock
 from lore.llm import RETRIES, Calling, Waiting, language_model
-from lore.llm.base import LanguageModel, NoAnswer, Nonsense, Prompt, Refused, Reply, Settings, Unreachable
+from lore.llm.base import (
+    LanguageModel,
+    Limited,
+    NoAnswer,
+    Nonsense,
+    OverBudget,
+    Prompt,
+    Refused,
+    Reply,
+    Settings,
+    Unreachable,
+)
 from lore.llm.budget import Budget, Limits, MemoryLedger
 from lore.llm.scripted import ScriptedModel
 from tests.llm.conftest import COLOUR
@@ -63,6 +74,20 @@ def test_what_would_be_refused_again_is_not_asked_again(waiting: Waiting, failur
     with pytest.raises(type(failure)):
         calling(model, waiting).complete(QUESTION)
     assert len(model.prompts) == 1
+
+
+def test_a_limit_is_waited_for_as_long_as_asked_and_then_ends_the_day(
+    waiting: Waiting, waits: list[float], clock: Clock
+) -> None:
+    model = ScriptedModel([Limited("too many", after=7), "green", Limited("too many", after=3600), "red"])
+    asking = calling(model, waiting)
+    assert asking.complete(QUESTION).text == "green"
+    for words in ("too many; scripted-extraction is asked again", "reached before"):
+        with pytest.raises(OverBudget, match=words):
+            asking.complete(QUESTION)
+    assert (len(model.prompts), waits) == (3, [7.0])
+    clock.sleep(days=1)
+    assert asking.complete(QUESTION).text == "red"
 
 
 def test_no_wait_goes_beyond_the_timeout(waiting: Waiting, waits: list[float]) -> None:

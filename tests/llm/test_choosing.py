@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -19,8 +20,16 @@ def test_a_key_alone_chooses_no_model() -> None:
     model = language_model(Settings(backend="anthropic"), "key")
     assert model is not None
     assert model.address == "https://api.anthropic.com/v1/messages"
-    assert model.model("extraction") == "claude-sonnet-4-20250514"
-    assert model.model("compression") == "claude-haiku-4-5-20251001"
+    assert model.model("extraction") == "claude-sonnet-5-5"
+    assert model.model("compression") == "claude-haiku-5-5"
+
+
+def test_a_retired_model_is_replaced_and_every_other_name_stays() -> None:
+    settings = Settings(extraction_model="claude-sonnet-4-20250514", compression_model="claude-haiku-4-5")
+    for backend, name in (("anthropic", "claude-sonnet-5-5"), ("command", "sonnet")):
+        model = language_model(replace(settings, backend=backend), "key")
+        assert model is not None
+        assert (model.model("extraction"), model.model("compression")) == (name, "claude-haiku-4-5")
 
 
 def test_none_means_none_even_with_a_key() -> None:

@@ -11,10 +11,22 @@ from typing import Any
 
 import pytest
 
+from lore.clock import Clock
 from lore.errors import Invalid
-from lore.llm.base import Prompt, Refused, Settings, Unreachable
+from lore.llm import Waiting, language_model
+from lore.llm.base import (
+    Limited,
+    NoAnswer,
+    OverBudget,
+    Prompt,
+    Refused,
+    Settings,
+    Unreachable,
+    is_refusal,
+)
 from lore.llm.command import CommandModel
 from lore.llm.structured import ask
+from lore.transcripts.ignore_rules import IgnoreRules
 from tests.llm.conftest import COLOUR
 from tests.llm.serving import HERE
 
@@ -37,6 +49,20 @@ def opened(record: Path) -> Opened:
         return CommandModel(
             Settings(command=f"{program} -p --output-format json", extraction_model="careful")
         )
+
+    return open_
+
+
+@pytest.fixture
+def codex(record: Path, tmp_path: Path) -> Opened:
+    """A model behind a program of that name."""
+
+    def open_(behaviour: str) -> CommandModel:
+        program = tmp_path / "codex"
+        command = shlex.join([sys.executable, str(HERE / "program.py"), behaviour, str(record)])
+        program.write_text(f'#!/bin/sh\nexec {command} "$@"\n', encoding="utf-8")
+        program.chmod(0o700)
+        return CommandModel(Settings(command=f"{program} exec"))
 
     return open_
 
@@ -82,9 +108,13 @@ def test_it_runs_outside_of_claude_and_of_every_project(
     opened: Opened, record: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CLAUDECODE", "1")
+    monkeypatch.setenv("LORE_DATA_DIR", "/somewhere")
     opened("ok").complete(QUESTION)
     given = told(record)
-    assert given["inside"] == {"CLAUDECODE": None, "HOME": os.environ.get("HOME")}
+    home = os.environ.get("HOME")
+    inside = {"CLAUDECODE": None, "HOME": home, "LORE_DISABLE": "1", "LORE_DATA_DIR": None}
+    assert given["inside"] == inside
+    assert IgnoreRules([], Path.home())(given["folder"])
     assert Path(given["folder"]) != Path.cwd()
     assert not Path(given["folder"]).exists()
 
@@ -98,8 +128,6 @@ def test_plain_text_is_an_answer_too(opened: Opened) -> None:
     ("behaviour", "words"),
     [
         ("fail", r"code 1: Invalid API key\. Please run /login"),
-        ("limit", "failed: code 1: Usage limit reached"),
-        ("error", "failed: Usage limit reached"),
         ("silent", "printed nothing"),
     ],
 )
@@ -107,6 +135,74 @@ def test_a_failure_is_told_in_the_commands_own_words(opened: Opened, behaviour: 
     with pytest.raises(Refused, match=words) as caught:
         opened(behaviour).complete(QUESTION)
     assert not caught.value.retry
+    assert caught.value.general == (behaviour == "fail")
+
+
+def test_a_model_that_the_command_does_not_know_is_a_fault_of_the_settings(opened: Opened) -> None:
+    with pytest.raises(
+        Refused, match=r"'careful'.*selected model.*set extraction_model under \[llm\]"
+    ) as caught:
+        opened("model").complete(QUESTION)
+    assert (caught.value.general, caught.value.retry) == (True, False)
+
+
+@pytest.mark.parametrize("behaviour", ["limit", "error", "spent"])
+def test_a_limit_ends_the_day_and_is_no_answer(record: Path, clock: Clock, behaviour: str) -> None:
+    """Also where the command reports success. The next question is not even asked."""
+    program = shlex.join([sys.executable, str(HERE / "program.py"), behaviour, str(record)])
+    settings = Settings(backend="command", command=f"{program} -p --output-format json")
+    model = language_model(settings, waiting=Waiting(clock=clock))
+    assert model is not None
+    with pytest.raises(OverBudget, match=r"limit .*sonnet is asked again at \d{4}-\d\d-\d\d 00:00 UTC"):
+        model.complete(QUESTION)
+    record.unlink()
+    with pytest.raises(OverBudget, match="asked again"):
+        model.complete(QUESTION)
+    assert not record.exists()
+    clock.sleep(days=1)
+    with pytest.raises(OverBudget):
+        model.complete(QUESTION)
+    assert record.exists()
+
+
+def test_an_answer_about_limits_is_an_answer() -> None:
+    assert not is_refusal('{"overview": "The client has a rate limit of 5 requests."}')
+    assert is_refusal("Claude AI usage limit reached|1760000000")
+
+
+def test_codex_is_asked_without_tools_hooks_servers_and_traces(codex: Opened, record: Path) -> None:
+    reply = ask(codex("ok"), QUESTION)
+    assert (reply.data, reply.model) == ({"colour": "green"}, "codex")
+    assert (reply.tokens_in, reply.tokens_out, reply.cost) == (10, 5, None)
+    given = told(record)
+    assert (given["text"], given["instructions"], given["schema"]) == (QUESTION.text, QUESTION.system, COLOUR)
+    arguments = " ".join(given["arguments"])
+    for part in (
+        "--ephemeral",
+        "--disable hooks",
+        "--disable shell_tool",
+        "-c mcp_servers={}",
+        "-s read-only",
+    ):
+        assert part in arguments
+    assert "--model" not in arguments
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "kind", "words"),
+    [
+        ("limit", Limited, "hit your usage limit"),
+        ("model", Refused, "extraction_model"),
+        ("account", Refused, "extraction_model"),
+        ("old", Refused, "--ephemeral.*newer Codex"),
+    ],
+)
+def test_codex_fails_in_its_own_words(
+    codex: Opened, behaviour: str, kind: type[NoAnswer], words: str
+) -> None:
+    with pytest.raises(kind, match=words) as caught:
+        codex(behaviour).complete(QUESTION)
+    assert caught.value.general == (kind is Refused)
 
 
 @pytest.mark.parametrize("behaviour", ["hang", "left"])

@@ -6,7 +6,7 @@ from lore import Lore
 from lore.surfaces import SURFACES
 from lore.surfaces.prompts import PROMPTS, TOOL, prompts_of
 
-GIVEN = {"recall": {"topic": "tides"}, "remember": {}, "brief": {}, "forget": {"what": "tides"}}
+GIVEN = {"recall": {"topic": "tides"}, "remember": {}, "distil": {}, "brief": {}, "forget": {"what": "tides"}}
 OWN = [name for name, surface in SURFACES.items() if not surface.drop_in]
 
 
@@ -14,11 +14,11 @@ OWN = [name for name, surface in SURFACES.items() if not surface.drop_in]
 def test_the_prompts_of_a_surface_name_its_tools(name: str, lore: Lore) -> None:
     surface = SURFACES[name]
     ways = prompts_of([surface])
-    assert set(surface.prompts) | {"brief"} == set(ways)
+    assert set(surface.prompts) | {"brief", "distil"} == set(ways)
     for prompt, how in ways.items():
         text = PROMPTS[prompt].fill(lore, how, GIVEN[prompt])
         assert set(TOOL.findall(text)) <= set(surface.tools)
-        assert len(text) < 600
+        assert len(text) < 800
 
 
 def test_a_prompt_whose_tools_are_not_offered_is_left_out_or_done_by_another_surface() -> None:

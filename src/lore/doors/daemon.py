@@ -27,7 +27,7 @@ from lore.doors.streams import FINISH_SECONDS
 from lore.doors.transcript_watcher import Transcripts, TranscriptWatcher
 from lore.doors.upkeep import SPARED, Consolidation, spare_modules, stop_on_signal, supervised
 from lore.engine import Lore
-from lore.engine.consolidation_run import language_models
+from lore.engine.consolidation_run import models_of_today
 from lore.environment import of_clients
 from lore.supervision import Service, failure_of
 from lore.transcripts.sources import VARIABLES, selected
@@ -284,7 +284,7 @@ class Daemon:
             "socket": self._address,
             "http": self._http.address,
             "model": self._lore.embeddings.state,
-            "language_model": language_models(self._lore),
+            "language_model": models_of_today(self._lore),
             "troubles": self._troubles(),
             "clients": self._clients.summaries(),
         }

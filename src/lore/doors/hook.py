@@ -14,7 +14,7 @@ from importlib import import_module
 from lore import lazy
 from lore.doors.endpoint import Endpoint, Hung
 from lore.doors.protocol import LONGEST_MESSAGE
-from lore.environment import folder, variables
+from lore.environment import disabled, folder, variables
 from lore.version import VERSION
 
 USAGE = """\
@@ -49,6 +49,10 @@ def main() -> None:
 def _run(event: str) -> None:
     if event in ("-h", "--help", "--version"):
         os.write(1, (f"lore-hook {VERSION}\n" if event == "--version" else USAGE).encode())
+        return
+    if disabled():
+        while os.read(0, CHUNK):  # the client must not fail while it writes
+            pass
         return
     fields = {"version": VERSION, "folder": folder(), "event": event, "input": _input()} | variables()
     if output := _output(Endpoint(variables()), fields):

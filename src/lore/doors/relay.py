@@ -13,7 +13,7 @@ from lore import lazy
 from lore.doors.dial import Attempt, Dialer
 from lore.doors.endpoint import POLL_SECONDS, Connection, Endpoint, socket_pair
 from lore.doors.protocol import LONGEST_LINE, OPENING, Lines
-from lore.environment import folder, session, variables
+from lore.environment import disabled, folder, session, variables
 from lore.version import VERSION
 
 TYPE_CHECKING = False
@@ -306,6 +306,9 @@ def main() -> int:
         return 0
     if "--version" in options:
         sys.stdout.write(f"lore-mcp {VERSION}\n")
+        return 0
+    if disabled():
+        lazy.switched_off.serve()
         return 0
     if "--standalone" in options and "--remote" in options:
         return _fail("--remote needs the daemon; leave --standalone away", WRONG_USAGE)

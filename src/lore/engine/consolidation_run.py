@@ -11,6 +11,7 @@ import lore.lazy as lazy
 from lore.engine import Lore
 from lore.engine.consolidate.backlog import to_embed
 from lore.engine.jobs import Jobs
+from lore.engine.spending import StoreLedger, of_today
 from lore.errors import LoreError, Unavailable
 from lore.health import Embedding, Embeds, embed_progress
 from lore.llm.base import LanguageModel, OverBudget, Prompt, Reply, Role, Unreachable, UnusableModel
@@ -129,6 +130,15 @@ def language_models(lore: Lore) -> dict[str, str] | None:
         return {"trouble": lore.model.trouble}
     roles: tuple[Role, ...] = ("extraction", "compression")
     return {role: lore.model.model(role) for role in roles} | {"address": lore.model.address}
+
+
+def models_of_today(lore: Lore) -> dict[str, str] | None:
+    """`language_models`, with what `of_today` says of them."""
+    models = language_models(lore)
+    if models is None or lore.model is None or "trouble" in models:
+        return models
+    names = (lore.model.model("extraction"), lore.model.model("compression"))
+    return models | of_today(StoreLedger(lore.store, lore.clock), lore.clock(), lore.tuning.llm, names)
 
 
 class _EndableModel:

@@ -11,9 +11,19 @@ from typing import cast
 
 from lore.errors import Invalid
 from lore.lazy import load
-from lore.llm.base import LanguageModel, NoAnswer, Prompt, Reply, Role, Settings, Unreachable
+from lore.llm.base import (
+    LanguageModel,
+    Limited,
+    NoAnswer,
+    Prompt,
+    Reply,
+    Role,
+    Settings,
+    Unreachable,
+    is_refusal,
+)
 from lore.llm.budget import Budget, Ledger, Limits, MemoryLedger
-from lore.text import listed
+from lore.text import listed, preview
 
 LANGUAGE_MODELS = {  # name -> where its class is; imported only when opened
     "anthropic": "lore.llm.http:AnthropicModel",
@@ -23,6 +33,7 @@ LANGUAGE_MODELS = {  # name -> where its class is; imported only when opened
 NONE = "none"
 RETRIES = 5
 FIRST_WAIT = 0.5
+QUOTED = 300
 SPREAD = 0.25
 """How much a wait that a server asked for is drawn out, so that not all come back at once."""
 
@@ -67,6 +78,8 @@ class Calling:
             except NoAnswer as error:
                 wait = self._wait(error, attempt)
                 if not error.retry or attempt == RETRIES or self._waiting.clock() + wait >= until:
+                    if isinstance(error, Limited):
+                        raise self.budget.stop(self.model(prompt.role), error) from error
                     raise
                 logger.info("asking again in %.1f s: %s", wait, error)
                 self._waiting.sleep(wait)
@@ -87,7 +100,10 @@ class Calling:
                 if error.lost:
                     self.budget.lose(needed)
                 raise
-            return self.budget.spend(reply, needed)
+            reply = self.budget.spend(reply, needed)
+            if is_refusal(reply.text):
+                raise Limited(preview(reply.text.strip(), QUOTED), retry=False)
+            return reply
 
     @contextmanager
     def _slot(self, seconds: float) -> Iterator[None]:

@@ -1,10 +1,12 @@
 """What a language model is asked, what it answers, what it promises, and how it fails."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from lore.errors import Invalid, Unavailable
+from lore.patterns import regex
 from lore.settings import LlmSettings
 from lore.settings import Price as Price
 
@@ -15,6 +17,20 @@ Schema = Mapping[str, Any]
 
 DEFAULT_KEY_NAME = LlmSettings().api_key_env
 Settings = LlmSettings
+LONGEST_REFUSAL = 400
+"""Characters up to which an answer without data may be a service's words about a limit."""
+_LIMIT = regex(
+    r"usage[ _]limit|rate[ _-]?limit|\bhit your\b.{0,30}\blimit|\blimit (?:was )?reached|too many requests"
+    r"|out of extra usage|exceeded retry limit|quota exceeded",
+    re.IGNORECASE,
+)
+_UNKNOWN_MODEL = regex(
+    r"issue with the selected model|model_not_found"
+    r"|\bmodel:? [`'\"]?[\w.:/@-]+[`'\"]? (?:does not exist|(?:is |was )?not (?:found|supported|available))"
+    r"|[`'\"][\w.:/@-]+[`'\"] model (?:does not exist|is not (?:supported|available))"
+    r"|(?:unknown|invalid|no such|not a valid) model\b",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +121,10 @@ class Refused(NoAnswer):
     """The service, or the model, will not answer this: a wrong key, an unknown model, a text too long."""
 
 
+class Limited(Unreachable):
+    """A rate limit, or the limit of a plan: who goes on asking only makes it worse."""
+
+
 class Nonsense(NoAnswer):
     """Something was answered, but not what was asked for."""
 
@@ -132,3 +152,26 @@ class UnusableModel:
 
     def complete(self, prompt: Prompt) -> Reply:
         raise Refused(f"no language model can be asked: {self.trouble}", general=True)
+
+
+def names_limit(words: str) -> bool:
+    """Whether a service's words say that a rate limit, or the limit of a plan, was reached."""
+    return _LIMIT.search(words) is not None
+
+
+def is_refusal(answer: str) -> bool:
+    """Whether an answer is such words in place of data: a command may print them and report success."""
+    return len(answer.strip()) <= LONGEST_REFUSAL and "{" not in answer and names_limit(answer)
+
+
+def names_unknown_model(words: str) -> bool:
+    """Whether a service's words say that it does not know the model that it was asked for."""
+    return _UNKNOWN_MODEL.search(words) is not None
+
+
+def unknown_model(who: str, model: str, role: Role, words: str) -> Refused:
+    """A fault of the settings: no question to this model would be answered."""
+    setting = f"{role}_model"
+    named = f"does not know the model {model!r}" if model else "has no model for it"
+    remedy = f"set {setting} under [llm] in config.toml to one that it offers"
+    return Refused(f"{who} {named} ({words}); {remedy}", general=True)

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from threading import Lock
 from typing import Protocol
 
-from lore.llm.base import OverBudget, Price, Prompt, Reply
+from lore.llm.base import Limited, OverBudget, Price, Prompt, Reply
 from lore.text import tokens_in
 
 MILLION = 1_000_000
@@ -20,6 +20,9 @@ FAMILY = re.compile(r"claude-(?:\S+-)?(opus|sonnet|haiku)\b")
 PRICES: Mapping[str, Price] = {
     name: Price(tokens_in=paid_in, tokens_out=paid_out)
     for name, paid_in, paid_out in (
+        ("claude-opus-5-5", 4.0, 20.0),
+        ("claude-sonnet-5-5", 2.0, 10.0),
+        ("claude-haiku-5-5", 0.1, 0.5),
         ("claude-opus-4-5", 5.0, 25.0),
         ("claude-opus-4-1", 15.0, 75.0),
         ("claude-opus-4", 15.0, 75.0),
@@ -35,12 +38,13 @@ PRICES: Mapping[str, Price] = {
         ("gpt-4.1-nano", 0.1, 0.4),
         ("gpt-4o", 2.5, 10.0),
         ("gpt-4o-mini", 0.15, 0.6),
-        ("opus", 15.0, 75.0),
-        ("sonnet", 3.0, 15.0),
-        ("haiku", 1.0, 5.0),
+        ("opus", 4.0, 20.0),
+        ("sonnet", 2.0, 10.0),
+        ("haiku", 0.1, 0.5),
     )
 }
-"""List prices of the makers, as of 2025, without discounts; the last three count where no other does."""
+"""List prices of the makers, as of November 2026, without discounts; the last three are the aliases of Claude
+Code, and count where no other does."""
 
 logger = logging.getLogger(__name__)
 
@@ -80,6 +84,12 @@ class Ledger(Protocol):
     def add(self, day: str, spent: Spent) -> None:
         """More was spent on this day by this model."""
 
+    def rest(self, model: str, until: float) -> None:
+        """This model is asked nothing until then, in seconds since 1970."""
+
+    def rests_until(self, model: str) -> float:
+        """Until when this model is asked nothing; 0 if it never had to rest."""
+
 
 class MemoryLedger:
     """See `Ledger`. Forgets when the process ends."""
@@ -87,6 +97,7 @@ class MemoryLedger:
     def __init__(self) -> None:
         self._lock = Lock()
         self._days: dict[str, dict[str, Spent]] = {}
+        self._rests: dict[str, float] = {}
 
     def load(self, day: str) -> tuple[Spent, ...]:
         with self._lock:
@@ -96,6 +107,12 @@ class MemoryLedger:
         with self._lock:
             models = self._days.setdefault(day, {})
             models[spent.model] = models.get(spent.model, Spent(model=spent.model)) + spent
+
+    def rest(self, model: str, until: float) -> None:
+        self._rests[model] = until
+
+    def rests_until(self, model: str) -> float:
+        return self._rests.get(model, 0.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +126,7 @@ class Limits:
 def price_of(model: str, prices: Mapping[str, Price]) -> Price | None:
     """The price under the model's own name, its name without the date, or its family; None if none is known.
 
-    A name may begin with whose it is, as in anthropic/claude-sonnet-4.
+    A name may begin with whose it is, as in anthropic/claude-sonnet-5-5.
     """
     short = DATED.sub("", model.rpartition("/")[2])
     family = FAMILY.match(short)
@@ -185,6 +202,14 @@ class Budget:
         """Write down a question whose answer was lost: what was sent will have to be paid for."""
         self._add(counted(needed.model, needed.tokens_in, 0, self.prices))
 
+    def stop(self, model: str, why: Limited) -> OverBudget:
+        """Ask this model nothing more today; the error that says so."""
+        tomorrow = self._tomorrow()
+        self.ledger.rest(model, tomorrow.timestamp())
+        message = f"a limit was reached: {why}; {model} is asked again at {_minute(tomorrow)}"
+        logger.warning("%s", message)
+        return OverBudget(message, resumes=tomorrow.timestamp())
+
     def spent_today(self) -> tuple[Spent, ...]:
         """What this day has taken so far, for each model."""
         return self.ledger.load(self._day())
@@ -197,6 +222,11 @@ class Budget:
         self.ledger.add(self._day(), spent)
 
     def _allow(self, needed: Spent) -> None:
+        until = self.ledger.rests_until(needed.model)
+        if self.clock() < until <= self._tomorrow().timestamp():  # later ones were set by a wrong clock
+            again = _minute(datetime.fromtimestamp(until, UTC))
+            message = f"a limit was reached before; {needed.model} is asked again at {again}"
+            raise OverBudget(message, resumes=until)
         if not self.limits.tokens and not self.limits.dollars:
             return
         spent = Spent(model="")
@@ -214,13 +244,20 @@ class Budget:
         if more > limit:
             message = f"one question may take {question}, but a whole day only {budget}; raise {name}"
             return OverBudget(message, resumes=None)
-        today = datetime.fromtimestamp(self.clock(), UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-        tomorrow = today + timedelta(days=1)
+        tomorrow = self._tomorrow()
         message = (
             f"the day's budget is {budget} ({name}): {so_far} are spent or under way, and this question "
-            f"may take {question}; it goes on at {tomorrow:%Y-%m-%d %H:%M} UTC"
+            f"may take {question}; it goes on at {_minute(tomorrow)}"
         )
         return OverBudget(message, resumes=tomorrow.timestamp())
 
     def _day(self) -> str:
         return datetime.fromtimestamp(self.clock(), UTC).date().isoformat()
+
+    def _tomorrow(self) -> datetime:
+        today = datetime.fromtimestamp(self.clock(), UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+        return today + timedelta(days=1)
+
+
+def _minute(when: datetime) -> str:
+    return f"{when:%Y-%m-%d %H:%M} UTC"

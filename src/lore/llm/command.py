@@ -1,4 +1,5 @@
-"""A language model behind a command: `claude -p`, or any program that reads a prompt and prints an answer."""
+"""A language model behind a command: `claude -p`, `codex exec`, or any program that reads a prompt and prints
+an answer."""
 
 import json
 import os
@@ -11,13 +12,28 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import takewhile
+from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from lore.environment import child_environment
+from lore.environment import SCRATCH, guest_environment
 from lore.errors import Invalid
-from lore.llm.base import NoAnswer, Prompt, Refused, Reply, Role, Settings, Unreachable
+from lore.llm import codex
+from lore.llm.base import (
+    Limited,
+    NoAnswer,
+    Prompt,
+    Refused,
+    Reply,
+    Role,
+    Settings,
+    Unreachable,
+    names_limit,
+    names_unknown_model,
+    unknown_model,
+)
 from lore.llm.structured import in_words
+from lore.patterns import regex
 from lore.text import preview
 
 HELP_SECONDS = 30.0
@@ -27,6 +43,12 @@ QUIET = ("--no-session-persistence", "--safe-mode", "--strict-mcp-config")
 of which we are one."""
 INSIDE = "CLAUDECODE"
 """The variable by which Claude Code knows that it runs within itself, and declines to."""
+ALIASES: Mapping[Role, str] = {"extraction": "sonnet", "compression": "haiku"}
+"""Claude Code's own names, which always mean models of today."""
+LOCKED_OUT = regex(
+    r"invalid api key|/login|not logged in|log in again|credit balance|401 unauthorized", re.IGNORECASE
+)
+"""What no question can be asked with, as it stands."""
 FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 COUNTED = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 
@@ -62,32 +84,77 @@ class CommandModel:
         return shlex.join(self._command)
 
     def model(self, role: Role) -> str:
-        return self._settings.model(role)
+        return self._settings.model(role) or (codex.NAME if self._is_codex else ALIASES[role])
+
+    @property
+    def _is_codex(self) -> bool:
+        return Path(self._command[0]).stem == codex.PROGRAM
 
     def complete(self, prompt: Prompt) -> Reply:
         name = self.model(prompt.role)
+        timeout = self._settings.timeout_secs if prompt.timeout is None else prompt.timeout
+        with _scratch() as folder:
+            if self._is_codex:
+                return self._by_codex(prompt, name, folder, timeout)
+            return self._printed(prompt, name, folder, timeout)
+
+    def _printed(self, prompt: Prompt, name: str, folder: Path, timeout: float) -> Reply:
+        """What Claude Code prints, or any other program."""
         system = prompt.system if prompt.schema is None else f"{prompt.system}\n\n{in_words(prompt.schema)}"
         offered = self._flags()
         separate = "--system-prompt" in offered
         text = prompt.text if separate else f"{system}\n\n{prompt.text}"
         arguments = [*self._command, *_arguments(offered - set(self._command), name, system)]
-        timeout = self._settings.timeout_secs if prompt.timeout is None else prompt.timeout
-        finished = _run(arguments, text, timeout)
+        finished = _run(arguments, text, folder, timeout)
         if finished.code != 0:
-            words = preview(_error_in(finished.out) or finished.err or finished.out, QUOTED)
-            raise _failure(
-                self._command[0], f"code {finished.code}: {words}" if words else str(finished.code)
-            )
+            words = _error_in(finished.out) or finished.err or finished.out
+            raise self._failure(prompt.role, words, finished.code)
+        result = _result(finished.out)
+        if result is not None and (result.get("is_error") or not isinstance(result.get("result"), str)):
+            raise self._failure(prompt.role, _error_in(finished.out))
         return _reply(finished.out, name, self._command[0])
+
+    def _by_codex(self, prompt: Prompt, name: str, folder: Path, timeout: float) -> Reply:
+        if codex.NEEDED not in self._flags():
+            message = f"{self._command[0]} has no flag {codex.NEEDED}, so it would keep what it is asked"
+            raise Refused(f"{message}; install a newer Codex", general=True)
+        call = codex.Call(folder)
+        more = call.arguments(prompt, prompt.system, self._settings.model(prompt.role))
+        finished = _run([*self._command, *more], prompt.text, folder, timeout)
+        if finished.code != 0:
+            raise self._failure(prompt.role, codex.error_in(finished.out) or finished.err, finished.code)
+        reply = call.reply(finished.out, name)
+        if not reply.text.strip():
+            raise self._failure(prompt.role, codex.error_in(finished.out))
+        return reply
+
+    def _failure(self, role: Role, words: str, code: int = 0) -> NoAnswer:
+        """What a program's own words mean for the next question."""
+        command, quoted = self._command[0], preview(words, QUOTED)
+        if names_unknown_model(words):
+            return unknown_model(command, self.model(role), role, quoted)
+        reason = f"code {code}: {quoted}" if code and quoted else quoted or (str(code) if code else "")
+        message = f"{command} failed: {reason or 'nothing was said'}"
+        if names_limit(words):
+            return Limited(message, retry=False)
+        return Refused(message, general=LOCKED_OUT.search(words) is not None)
 
     def _flags(self) -> frozenset[str]:
         """The long flags that the command's help names; asked for once."""
         with self._lock:
             if self._offered is None:
                 program = list(takewhile(lambda word: not word.startswith("-"), self._command))
-                finished = _run([*program, "--help"], "", HELP_SECONDS)
+                with _scratch() as folder:
+                    finished = _run([*program, "--help"], "", folder, HELP_SECONDS)
                 self._offered = frozenset(FLAG.findall(finished.out + finished.err))
             return self._offered
+
+
+def shown(command: str, model: str) -> str:
+    """The whole command line for a person, as it runs where its --help offers these flags."""
+    if Path(shlex.split(command)[0]).stem == codex.PROGRAM:
+        return " ".join((command, shlex.join(codex.QUIET), "…"))
+    return " ".join((command, *QUIET, "--model", model, "--system-prompt … --tools ''"))
 
 
 def _arguments(offered: frozenset[str], model: str, system: str) -> list[str]:
@@ -99,31 +166,36 @@ def _arguments(offered: frozenset[str], model: str, system: str) -> list[str]:
     return arguments
 
 
-def _run(arguments: Sequence[str], text: str, timeout: float) -> _Finished:
-    """In an empty folder of its own, so that no project's notes to an agent become part of the prompt."""
-    with tempfile.TemporaryDirectory(prefix="lore-", ignore_cleanup_errors=True) as folder:
+@contextmanager
+def _scratch() -> Iterator[Path]:
+    """An empty folder, so that no project's notes to an agent become part of the prompt."""
+    with tempfile.TemporaryDirectory(prefix=SCRATCH, ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
+
+
+def _run(arguments: Sequence[str], text: str, folder: Path, timeout: float) -> _Finished:
+    try:
+        process = subprocess.Popen(
+            arguments,
+            cwd=folder,
+            env=guest_environment(INSIDE),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as error:
+        hint = "install it, or set command or backend to what is there"
+        message = f"the command {arguments[0]!r} cannot be run ({error}); {hint}"
+        raise Refused(message, general=True) from error
+    with process, _ending(process):
         try:
-            process = subprocess.Popen(
-                arguments,
-                cwd=folder,
-                env=_without(INSIDE, child_environment(settings=False)),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                start_new_session=True,
-            )
-        except (OSError, ValueError) as error:
-            hint = "install it, or set command or backend to what is there"
-            message = f"the command {arguments[0]!r} cannot be run ({error}); {hint}"
-            raise Refused(message, general=True) from error
-        with process, _ending(process):
-            try:
-                out, err = process.communicate(text.encode(errors="replace"), timeout)
-            except subprocess.TimeoutExpired as error:
-                patience = f"{round(timeout, 1):g} s (timeout_secs)"
-                message = f"{arguments[0]} did not answer within {patience} and was ended"
-                raise Unreachable(message, lost=True) from error
-        return _Finished(process.returncode, out.decode(errors="replace"), err.decode(errors="replace"))
+            out, err = process.communicate(text.encode(errors="replace"), timeout)
+        except subprocess.TimeoutExpired as error:
+            patience = f"{round(timeout, 1):g} s (timeout_secs)"
+            message = f"{arguments[0]} did not answer within {patience} and was ended"
+            raise Unreachable(message, lost=True) from error
+    return _Finished(process.returncode, out.decode(errors="replace"), err.decode(errors="replace"))
 
 
 @contextmanager
@@ -137,10 +209,6 @@ def _ending(process: "subprocess.Popen[bytes]") -> Iterator[None]:
         if not finished:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
-
-
-def _without(name: str, variables: Mapping[str, str]) -> dict[str, str]:
-    return {key: value for key, value in variables.items() if key != name}
 
 
 def _result(out: str) -> dict[str, Any] | None:
@@ -163,8 +231,6 @@ def _reply(out: str, model: str, command: str) -> Reply:
         if not out.strip():
             raise Refused(f"{command} printed nothing")
         return Reply(text=out, model=model)
-    if result.get("is_error") or not isinstance(result.get("result"), str):
-        raise _failure(command, preview(_error_in(out), QUOTED))
     usage = result.get("usage") if isinstance(result.get("usage"), dict) else {}
     counts = {name: _number(usage.get(name)) for name in (*COUNTED, "output_tokens")} if usage else {}
     cost = result.get("total_cost_usd")
@@ -175,10 +241,6 @@ def _reply(out: str, model: str, command: str) -> Reply:
         tokens_out=int(counts.get("output_tokens", 0)),
         cost=_number(cost) if cost is not None else None,
     )
-
-
-def _failure(command: str, words: str) -> NoAnswer:
-    return Refused(f"{command} failed: {words or 'nothing was said'}")
 
 
 def _number(value: object) -> float:

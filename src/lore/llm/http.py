@@ -14,6 +14,7 @@ import httpx2
 from lore.errors import Invalid
 from lore.llm.base import (
     DEFAULT_KEY_NAME,
+    Limited,
     NoAnswer,
     Nonsense,
     Prompt,
@@ -23,6 +24,8 @@ from lore.llm.base import (
     Schema,
     Settings,
     Unreachable,
+    names_unknown_model,
+    unknown_model,
 )
 from lore.llm.structured import in_words
 from lore.text import preview
@@ -31,10 +34,18 @@ CONNECT_SECONDS = 10.0
 LARGEST_ANSWER = 16 * 1024 * 1024
 QUOTED = 300
 """How much of a server's own words an error repeats."""
-BUSY = frozenset({408, 409, 429})
+LIMITED = 429
+BUSY = frozenset({408, 409, LIMITED})
 SPENT_UP = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
 """Codes of a 429 that waiting does not mend."""
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+ANTHROPIC_MODELS: Mapping[Role, str] = {
+    "extraction": "claude-sonnet-5-5",
+    "compression": "claude-haiku-5-5",
+}
+UNNAMED = "default"
+"""Sent to a server that speaks OpenAI's API where no model was set: one that serves a single model ignores
+the name."""
 ANTHROPIC_DEFAULT_URL = "https://api.anthropic.com"
 ANTHROPIC_VERSION = "2023-06-01"
 TOOL = "answer"
@@ -43,6 +54,8 @@ OPENAI_DEFAULT_URL = "https://api.openai.com/v1"
 FORMATS = ("json_schema", "json_object", "text")
 LIMITS = ("max_tokens", "max_completion_tokens")
 """Servers differ in which of these they know; the first is the older and better known."""
+Response = tuple[int, httpx2.Headers, bytes]
+"""Status, headers and content."""
 Form = tuple[str, str]
 """One way to put the request: the name of the limit, and the format of the answer."""
 
@@ -77,10 +90,10 @@ def checked_url(url: str, name: str = "base_url", example: str = "http://localho
     return url.rstrip("/")
 
 
-def post(service: Service, body: Mapping[str, Any], timeout: float, model: str) -> dict[str, Any]:
-    """The JSON object that the service answers."""
+def post(service: Service, body: Mapping[str, Any], timeout: float, role: Role) -> dict[str, Any]:
+    """The JSON object that the service answers. role: of the question."""
     try:
-        status, headers, content = _exchange(service, json.dumps(body).encode(), timeout)
+        response = status, _, content = _exchange(service, json.dumps(body).encode(), timeout)
     except httpx2.ConnectTimeout as error:
         raise Unreachable(f"{service.url} took too long to accept a connection", general=True) from error
     except httpx2.TimeoutException as error:
@@ -92,11 +105,11 @@ def post(service: Service, body: Mapping[str, Any], timeout: float, model: str) 
     except httpx2.RequestError as error:
         raise Unreachable(f"the connection to {service.url} broke off: {error}", lost=True) from error
     if not 200 <= status < 300:
-        raise _failure(service, status, headers, content, model)
+        raise _failure(service, response, str(body["model"]), role)
     return _object(service, content)
 
 
-def _exchange(service: Service, body: bytes, timeout: float) -> tuple[int, httpx2.Headers, bytes]:
+def _exchange(service: Service, body: bytes, timeout: float) -> Response:
     """Send and read all. A fresh connection each time: nothing to close, nothing stale, nothing shared.
 
     A single read may wait for all of the timeout, so that a server which drips is stopped by the clock.
@@ -134,17 +147,21 @@ def _object(service: Service, content: bytes) -> dict[str, Any]:
     return answer
 
 
-def _failure(service: Service, status: int, headers: httpx2.Headers, content: bytes, model: str) -> NoAnswer:
+def _failure(service: Service, response: Response, model: str, role: Role) -> NoAnswer:
+    status, headers, content = response
     code, message = _error(content)
     words = f"{status}: {service.quoted(message) or 'no reason given'}"
     if (status in BUSY and code not in SPENT_UP) or status >= 500:
         after = _after(headers)
         wish = "" if after is None else f"; it asks to wait {after:g} s"
-        return Unreachable(f"{service.url} is busy or broken ({words}){wish}", after=after)
+        kind = Limited if status == LIMITED else Unreachable
+        return kind(f"{service.url} is busy or broken ({words}){wish}", after=after)
     if status in (401, 403):
         return Refused(f"{service.url} refused the key ({words}); {_about_the_key(service)}", general=True)
+    if status in (400, 404, 422) and names_unknown_model(f"{code} {message}"):
+        return unknown_model(service.url, model, role, words)
     if status == 404:
-        hint = "check base_url, and extraction_model and compression_model"
+        hint = f"check base_url, and {role}_model"
         message = f"{service.url} knows no such address or model {model!r} ({words}); {hint}"
         return Refused(message, general=True)
     if 300 <= status < 400:
@@ -208,7 +225,7 @@ class AnthropicModel:
         return self._service.url
 
     def model(self, role: Role) -> str:
-        return self._settings.model(role)
+        return self._settings.model(role) or ANTHROPIC_MODELS[role]
 
     def complete(self, prompt: Prompt) -> Reply:
         if not self._service.key:
@@ -219,7 +236,8 @@ class AnthropicModel:
             )
         name = self.model(prompt.role)
         timeout = self._settings.timeout_secs if prompt.timeout is None else prompt.timeout
-        return _anthropic_reply(post(self._service, _anthropic_body(prompt, name), timeout, name), name)
+        answer = post(self._service, _anthropic_body(prompt, name), timeout, prompt.role)
+        return _anthropic_reply(answer, name)
 
 
 def _anthropic_body(prompt: Prompt, model: str) -> dict[str, Any]:
@@ -281,7 +299,7 @@ class OpenAIModel:
         return self._service.url
 
     def model(self, role: Role) -> str:
-        return self._settings.model(role)
+        return self._settings.model(role) or UNNAMED
 
     def complete(self, prompt: Prompt) -> Reply:
         name = self.model(prompt.role)
@@ -290,7 +308,7 @@ class OpenAIModel:
         form: Form | None = (limit, format if prompt.schema is not None else "text")
         while form is not None:
             try:
-                answer = post(self._service, _openai_body(prompt, name, *form), timeout, name)
+                answer = post(self._service, _openai_body(prompt, name, *form), timeout, prompt.role)
             except Rejected as error:
                 refusal, form = error, _easier(form, str(error))
                 continue

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from lore.environment import SCRATCH
 from lore.errors import Unavailable
 from lore.transcripts import untrusted_files
 
@@ -19,7 +20,8 @@ class IgnoreRules:
 
     patterns: one per line of the global list. A folder includes all folders below it, `*` and `?` are
     wildcards, `~` is the home directory, # begins a comment. A `.loreignore` has the same syntax for paths
-    below its folder; an empty or unreadable one leaves out the whole folder.
+    below its folder; an empty or unreadable one leaves out the whole folder. The folders in which Lore itself
+    asks a client are left out in any case.
     """
 
     def __init__(self, patterns: Iterable[str], home: Path) -> None:
@@ -33,7 +35,9 @@ class IgnoreRules:
             paths = [path, *path.parents]
             patterns = [*self._patterns, *(pattern for each in paths for pattern in self._patterns_in(each))]
             names = [str(each) for each in paths]
-            self._decided[folder] = any(fnmatchcase(name, pattern) for pattern in patterns for name in names)
+            own = any(each.name.startswith(SCRATCH) for each in paths)
+            matched = any(fnmatchcase(name, pattern) for pattern in patterns for name in names)
+            self._decided[folder] = own or matched
         return bool(folder) and self._decided[folder]
 
     def _patterns_in(self, folder: Path) -> list[str]:

@@ -8,7 +8,7 @@ import pytest
 
 from lore import Lore, Query
 from lore.clock import Clock
-from lore.config import Config, load
+from lore.config import load
 from lore.connecting import wire
 from lore.embed.hashing import HashEmbedder
 from lore.engine.spending import StoreLedger
@@ -99,7 +99,7 @@ def test_environment_variables_override_the_settings_file(
     [
         ("broken", "is busy or broken (500", [(2, 1)]),
         ("locked", "refused the key", []),
-        ("unknown", "knows no such address or model 'm'", []),
+        ("unknown", "does not know the model 'm'", []),
         ("unpaid", "you have no credit left", []),
         ("long", "the text is too long", [(2, 1)]),
         ("prose", "did not answer with a JSON object", [(2, 1)]),
@@ -173,7 +173,7 @@ def test_a_wrong_language_model_setting_does_not_prevent_search(
     assert lore.staged() == []
 
 
-def test_a_key_alone_chooses_no_model_and_a_chosen_model_has_a_dollar_a_day(
+def test_a_key_alone_chooses_no_model_and_a_chosen_model_has_a_dollar_and_a_million_tokens_a_day(
     opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "k")
@@ -182,8 +182,7 @@ def test_a_key_alone_chooses_no_model_and_a_chosen_model_has_a_dollar_a_day(
     assert opened('[llm]\nextraction_model = "m"\n').model is None
     model = opened('[llm]\nbackend = "anthropic"\n').model
     assert isinstance(model, Calling)
-    assert model.model("extraction") == Config().llm.extraction_model
-    assert (model.budget.limits.dollars, model.budget.limits.tokens) == (1.0, 0)
+    assert (model.budget.limits.dollars, model.budget.limits.tokens) == (1.0, 1_000_000)
 
 
 def test_anthropic_base_url_is_used_unless_the_settings_name_a_server(

@@ -134,10 +134,14 @@ def _end_on_ctrl_c(run: "ConsolidationRun") -> Iterator[None]:
 
 
 def _count_young(lore: "Lore") -> int:
-    """Count the conversations that have turns from the last `idle_threshold` seconds."""
-    recent_turns = lazy.consolidation_backlog.recent_turns(lore.clock(), lore.tuning.idle_threshold)
+    """Count the conversations that have not been quiet for long enough."""
+    recent_turns = lazy.consolidation_backlog.recent_turns(lore.clock(), _quiet_seconds(lore))
     ids = [one.session.id for one in lore.staged()]
     return sum(count > 0 for count in lore.count_below(ids, recent_turns).values())
+
+
+def _quiet_seconds(lore: "Lore") -> float:
+    return lore.tuning.quiet_seconds(by_model=lore.model is not None)
 
 
 # --- language models
@@ -198,7 +202,7 @@ def _show(result: _Result, verbose: bool, offline: bool) -> None:
             note("Each phase was planned on the present memories; it does not see the work of earlier ones.")
     if young := result.young:
         goes, are, have = ("goes", "it is", "it has") if young == 1 else ("go", "they are", "they have")
-        quiet = f"{have} been quiet for {result.lore.tuning.idle_threshold:g} s"
+        quiet = f"{have} been quiet for {_quiet_seconds(result.lore):g} s"
         note(f"{plural(young, 'conversation')} {goes} on: {are} digested when {quiet}")
 
 

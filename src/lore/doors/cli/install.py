@@ -127,12 +127,24 @@ def uninstall(flags: Flags, /, *, clients: Sequence[str], project: bool, **optio
 
 @command()
 @surfaces_option
+@click.option(
+    "--model",
+    type=click.Choice(["claude", "codex", "ollama", "none"]),
+    help="Whose language model writes down what lasts; none turns it off.",
+)
 @writing_options
-def setup(flags: Flags, /, **options: Any) -> int:
-    """Install Lore in every client that is found here.
+def setup(flags: Flags, /, *, model: str | None, **options: Any) -> int:
+    """Install Lore in every client that is found here, and ask for a language model.
 
-    --dry-run shows each line that would change.
+    --dry-run shows each line that would change. A language model is used only after you said yes on a
+    terminal, or with --model.
     """
+    code = _install_everywhere(flags, options)
+    lazy.cli_helper.ask(flags, model, dry_run=options["dry_run"], quiet=options["as_json"])
+    return code
+
+
+def _install_everywhere(flags: Flags, options: dict[str, Any]) -> int:
     machine = this_machine()
     programs = _programs(flags, options["surfaces"])
     found = [client for client in CLIENTS.values() if machine.detected(client)]

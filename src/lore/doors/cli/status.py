@@ -36,6 +36,8 @@ ROUTINE = frozenset({"relevance_updated"})
 """Counters of work that changes nothing."""
 NOTHING = "nothing to do"
 RULES = "none: works by rules; [llm] backend in config.toml chooses one"
+OFF = "`lore setup --model none` turns it off"
+ROLES = ("extraction", "compression")
 COUNTS = ("memories", "roots", "links", "forgotten", "superseded", "kinds")
 """The counts in JSON; those of embeddings stand beside them, those of projects have their own command."""
 
@@ -57,7 +59,8 @@ def status(flags: Flags, as_json: bool) -> None:
         show_document(document | {"language_model": models, "daemon": daemon})
         return
     click.secho(f"Lore {report.version}", bold=True)
-    show_rows(_rows(report, now) | {"language model": models_text(models), "daemon": _daemon_text(daemon)})
+    rows = _rows(report, now) | {"language model": models_text(models), **_today_rows(models)}
+    show_rows(rows | {"daemon": _daemon_text(daemon)})
     warn(report.warnings)
     if not report.counts.memories:
         note(BEGIN)
@@ -68,7 +71,7 @@ def _language_models(lore: "Lore", flags: Flags) -> Mapping[str, str] | None:
     if isinstance(lore, Remote):
         models: Mapping[str, str] | None = query_status(endpoint_of(flags)).get("language_model")
         return models
-    return lazy.consolidation_run.language_models(lore)
+    return lazy.consolidation_run.models_of_today(lore)
 
 
 def _rows(report: Status, now: float) -> dict[str, str]:
@@ -105,6 +108,16 @@ def _consolidation_rows(run: Mapping[str, Any] | None, now: float) -> dict[str, 
     }
 
 
+def _today_rows(models: Mapping[str, str] | None) -> dict[str, str]:
+    """What the language models took today, the limit that stopped them, and how to switch them off."""
+    if not models or "trouble" in models:
+        return {}
+    return {
+        "spent today": f"{models.get('today', 'nothing')}; {OFF}",
+        "stopped, because": models.get("limit", ""),
+    }
+
+
 def _daemon_text(daemon: Mapping[str, Any]) -> str:
     if not daemon["running"]:
         return "not running"
@@ -128,6 +141,6 @@ def models_text(models: Mapping[str, str] | None) -> str:
         return RULES
     if "trouble" in models:
         return f"cannot be asked: {models['trouble']}"
-    names = dict.fromkeys(name for role, name in models.items() if role != "address")
+    names = dict.fromkeys(models[role] for role in ROLES if role in models)
     address = f" ({models['address']})" if "address" in models else ""  # daemons of older versions name none
     return ", ".join(names) + address

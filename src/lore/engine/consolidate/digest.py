@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from lore.distil.digest import digest as digest_by_rules
+from lore.engine.consolidate.allowance import sessions_left
 from lore.engine.consolidate.backlog import (
     ATTEMPTS,
     RETRY_SECONDS,
@@ -39,12 +40,12 @@ def digest(view: View) -> Iterator[Plan]:
     waiting = staged(view.reader)
     if view.model is not None:
         waiting += _again(view, {one.session.id for one in waiting})
-    recent = recent_turns(view.now, view.settings.idle_threshold)
+    recent = recent_turns(view.now, view.settings.quiet_seconds(by_model=view.model is not None))
     active = view.reader.count_below([one.session.id for one in waiting], recent)
     ready = [one for one in waiting if not active[one.session.id] and worth_trying(one, view.now)]
     ready.sort(key=lambda one: (one.session.created_at, one.session.id), reverse=True)
     failures = 0
-    for number, one in enumerate(ready):
+    for number, one in enumerate(ready[: sessions_left(view)]):
         view.progress(NAME, number, len(ready))
         plan = _attempt(view, one)
         yield plan

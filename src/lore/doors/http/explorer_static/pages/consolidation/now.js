@@ -75,6 +75,6 @@ function nextOf({ next_at: due, runs }, interval) {
 function modelOf(models) {
   if (!models) return html`Rules alone; a language model can be chosen in the <a class="link" href=${href("settings")}>settings</a>`;
   if (models.trouble) return `No language model: ${models.trouble}`;
-  const names = [...new Set(Object.entries(models).filter(([role]) => role !== "address").map(([, name]) => name))];
+  const names = [...new Set(Object.entries(models).filter(([role]) => ["extraction", "compression"].includes(role)).map(([, name]) => name))];
   return names.join(", ") + (models.address ? ` at ${models.address}` : "");
 }
