@@ -8,7 +8,12 @@ from tests.explorer.explorer import Explorer
 def test_a_learnt_memory_leads_to_the_message_it_came_from(explorer: Explorer) -> None:
     hits = explorer.call(
         "search",
-        {"query": {"text": "one mail a day failed builds", "where": {"other_kinds": ["turn", "session"]}}},
+        {
+            "query": {
+                "text": "one mail a day failed builds",
+                "where": {"other_kinds": ["turn", "session", "account"]},
+            }
+        },
     )
     page = explorer.open(f"memory/{hits['hits'][0]['memory']['id']}")
     origin = page.get_by_role("region", name="Where it comes from")

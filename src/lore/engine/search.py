@@ -14,6 +14,7 @@ from lore.engine.remember import TWIN_KINDS
 from lore.engine.verify import stale_scores, states_of
 from lore.errors import Invalid, NotFound
 from lore.model import (
+    ACCOUNT,
     DERIVED,
     DISTILLED,
     FORMATS,
@@ -47,6 +48,8 @@ CLEAR = 0.5
 """The least score of a hit that belongs to another project than the caller's."""
 ELSEWHERE = 0.5
 """The factor on the score of such a hit."""
+REPORT = 0.85
+"""The factor on the score of an account, which repeats what others say."""
 COMPARED = 20
 """The first hits among which a newer statement is looked for."""
 DEDUPLICATED = 30
@@ -85,6 +88,7 @@ def search(
         hits = without_found_sessions(hits, policy)
     if not policy.formula:
         hits = weigh(hits, candidates, certainty)
+        hits = _rescored(hits, _reports(hits), "report")
     if certainty < LEAST and query.where.ids is None:
         hits, hidden = [], [*hidden, *hits]
     hits, elsewhere = _of_project(hits, "" if query.where.projects else context.project)
@@ -145,6 +149,11 @@ def _of_project(hits: list[Hit], project: str) -> tuple[list[Hit], list[Hit]]:
     lowered = {hit.memory.id: hit.score * ELSEWHERE for hit in hits if hit.memory.id in others - weak}
     left, right = _partition(hits, lambda hit: hit.memory.id not in weak)
     return _rescored(left, lowered, "elsewhere"), right
+
+
+def _reports(hits: Iterable[Hit]) -> dict[str, float]:
+    """The scores of accounts behind what matches as well."""
+    return {hit.memory.id: hit.score * REPORT for hit in hits if hit.memory.kind == ACCOUNT}
 
 
 def _by_formula(candidates: Candidates) -> list[Hit]:

@@ -10,7 +10,7 @@ from lore.engine.entity_view import refresh_entities_of
 from lore.engine.import_memories import TAKEN_BACK
 from lore.engine.link import end_link
 from lore.errors import Invalid, NotFound
-from lore.model import Entry, Link, Memory
+from lore.model import ACCOUNT, Entry, Link, Memory
 from lore.store import Reader, Writer
 from lore.store.columns import columns_of, link_columns_of, link_with_columns, with_columns
 from lore.store.values import JournalFilter, Page
@@ -97,9 +97,10 @@ def _take_back(entries: Sequence[Entry], reason: str, writer: Writer) -> UndoneI
     differing = [memory for id, memory in changed.items() if memory != memories[id]]
     writer.put(differing)
     refresh_entities_of(differing, writer=writer)
-    forgotten = sum(memory.id in new for memory in differing)
+    shown = [memory for memory in differing if memory.kind != ACCOUNT]
+    forgotten = sum(memory.id in new for memory in shown)
     ended, put_back = _take_links_back([entry for entry in entries if entry.noun == "link"], reason, writer)
-    return UndoneImport(forgotten=forgotten, reverted=len(differing) - forgotten + put_back, links=ended)
+    return UndoneImport(forgotten=forgotten, reverted=len(shown) - forgotten + put_back, links=ended)
 
 
 def _reverted(memory: Memory, before: Mapping[str, Any], after: Mapping[str, Any]) -> Memory:

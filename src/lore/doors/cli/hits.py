@@ -56,6 +56,7 @@ WORDS = {  # signal -> its meaning in plain words
     "repeats": "says the same as a better hit",
     "breadth": "the same conversation has a better hit",
     "elsewhere": "belongs to another project",
+    "report": "is the account of a conversation",
     "stale": "a file that it cites has changed or is gone",
     MATCH: "matches the question",
 }
