@@ -3,7 +3,9 @@
 import pytest
 
 from lore import Draft, Invalid, Lore, NotFound
-from lore.engine.learnt import line_of
+from lore.clock import Clock
+from lore.engine.learnt import CLOSED_COUNT, learnt_count, learnt_line
+from lore.store.records import ConsolidationRun
 from tests.engine.test_forget_session import conversation, distilled
 
 
@@ -61,4 +63,15 @@ def test_a_conversation_of_another_namespace_is_unknown(lore: Lore) -> None:
     ],
 )  # fmt: skip
 def test_a_night_is_told_in_one_line(counts: dict[str, int], line: str) -> None:
-    assert line_of({"counts": counts}) == line
+    assert learnt_line(counts) == line
+
+
+def test_the_next_brief_says_what_was_learnt_since_yesterday(lore: Lore, clock: Clock) -> None:
+    lore.remember(Draft(content="We keep Postgres for the bookings.", type="decision"))
+    counts = {"sessions_digested": 3, learnt_count("decision"): 2, CLOSED_COUNT: 1}
+    with lore._context("consolidate").transaction() as writer:
+        writer.put_records([ConsolidationRun(began_at=clock(), seconds=1.0, counts=counts)])
+    said = "Learnt since yesterday: 3 conversations → 2 decisions; 1 todo closed."
+    assert said in lore.brief().lines
+    clock.sleep(days=2)
+    assert said not in lore.brief().lines

@@ -16,6 +16,7 @@ from lore.engine.handout import (
     loaded_by,
 )
 from lore.engine.in_progress import own_sessions
+from lore.engine.learnt import learnt_lately
 from lore.errors import Invalid
 from lore.injection import Brief
 from lore.lineage import agent_of
@@ -81,6 +82,7 @@ def brief(budget_tokens: int, context: Context) -> Brief:
         name: _ranked(types, context) if types else _last_time(context) for name, types in TYPES.items()
     }
     names = _entity_names((memory for queue in queues.values() for memory in queue), context.reader)
+    lately = learnt_lately(context.reader, context.now)
     distinct = Distinct()
     chosen: dict[str, tuple[str, str]] = {}
     lines: list[str] = []
@@ -94,7 +96,7 @@ def brief(budget_tokens: int, context: Context) -> Brief:
         current = {id: one for id, one in chosen.items() if id in distinct.memories} | {
             memory.id: (place, line)
         }
-        fuller = _lines(current.values(), context.project)
+        fuller = _lines(current.values(), context.project, lately)
         if sum(map(cost_of, fuller)) > budget_tokens or len("\n".join(fuller)) > MOST_CHARACTERS:
             break
         chosen, lines = current, fuller
@@ -109,19 +111,20 @@ def _belongs(memory: Memory, section: str, reader: Reader) -> bool:
 
 
 def _ranked(types: frozenset[str], context: Context) -> list[Memory]:
-    """Current memories of these types: those of the project first, then by worth; agents' notes and
-    overviews last."""
+    """Current memories of these types: those of the project first, then by worth; agents' notes
+    last."""
     where = Filter(
         types=types, other_kinds=OF_CONVERSATIONS | {ENTITY}, projects=frozenset({context.project})
     )
     found = context.reader.select(where, Page(limit=CANDIDATES, order="importance"))
-    open_ones = (memory for memory in found if memory.status.lower() not in CLOSED)
+    listed = (memory for memory in found if OVERVIEW_OF not in memory.metadata)  # a heading says nothing
+    open_ones = (memory for memory in listed if memory.status.lower() not in CLOSED)
 
-    def rank(memory: Memory) -> tuple[bool, bool, bool, float, float, str]:
+    def rank(memory: Memory) -> tuple[bool, bool, float, float, str]:
         worth = relevance(memory, context.now) * memory.score
         elsewhere = memory.project != context.project
         noted = bool(agent_of(memory))
-        return OVERVIEW_OF in memory.metadata, noted, elsewhere, -worth, -memory.created_at, memory.id
+        return noted, elsewhere, -worth, -memory.created_at, memory.id
 
     return sorted(open_ones, key=rank)
 
@@ -164,8 +167,8 @@ def _text(memory: Memory, names: Mapping[str, str]) -> str:
     return content if folded(content).startswith(folded(title).rstrip(" .…")) else f"{title}: {content}"
 
 
-def _lines(chosen: Iterable[tuple[str, str]], project: str) -> list[str]:
-    """The head, and each section with its lines below its heading."""
+def _lines(chosen: Iterable[tuple[str, str]], project: str, lately: str) -> list[str]:
+    """The head, what was learnt lately, and each section with its lines below its heading."""
     sections: dict[str, list[str]] = {}
     for section, line in chosen:
         sections.setdefault(section, []).append(line)
@@ -173,4 +176,5 @@ def _lines(chosen: Iterable[tuple[str, str]], project: str) -> list[str]:
     shown = f" ({name})" if name and not suspicious(name, own=False) else ""
     title = {PROJECT: f"{PROJECT}{shown}" if project else "In general"}
     below = ([f"## {title.get(one, one)}", *sections[one]] for one in (*TYPES, NOTES) if one in sections)
-    return [HEAD, *(line for lines in below for line in lines)]
+    learnt = [f"Learnt since yesterday: {lately}."] if lately else []
+    return [HEAD, *learnt, *(line for lines in below for line in lines)]

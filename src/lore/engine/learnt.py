@@ -1,8 +1,7 @@
 """learnt: turns of a conversation → the memories derived from each; and a night's digests in one line."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from lore.engine.browse import check_limit
 from lore.engine.origins import TURNS
@@ -10,9 +9,11 @@ from lore.errors import Invalid, NotFound
 from lore.inspection import Learnt, LearntTurn
 from lore.model import DERIVED, SESSION, VERBATIM, Filter, Memory
 from lore.store import Reader
+from lore.store.records import ConsolidationRun
 from lore.store.values import Page
 from lore.text import preview
 
+LATELY_SECONDS = 86_400.0
 MOST_MEMORIES = 1_000
 """Memories of a conversation, of no single turn, that are listed."""
 LEARNT: Mapping[str, tuple[str, str]] = {
@@ -39,12 +40,8 @@ def learnt_count(type: str) -> str:
 LEARNT_COUNTS = frozenset({*map(learnt_count, LEARNT), CLOSED_COUNT, REPEATED_COUNT})
 
 
-def line_of(run: Mapping[str, Any]) -> str:
-    """What a consolidation has learnt from conversations, on one line; empty if it has digested none.
-
-    run: its statistics, as `Status.last_run` has them.
-    """
-    counts: Mapping[str, int] = run.get("counts", {})
+def learnt_line(counts: Mapping[str, int]) -> str:
+    """What consolidation has learnt from conversations, on one line; empty if it has digested none."""
     if not (sessions := counts.get("sessions_digested", 0)):
         return ""
     found = {words: counts.get(learnt_count(type), 0) for type, words in LEARNT.items()}
@@ -56,6 +53,13 @@ def line_of(run: Mapping[str, Any]) -> str:
 
 def _counted(count: int, words: tuple[str, str]) -> str:
     return f"{count:,} {words[count != 1]}"
+
+
+def learnt_lately(reader: Reader, now: float) -> str:
+    """What consolidation has learnt since yesterday, on one line; empty if it has digested nothing."""
+    runs = (run for run in reader.records(ConsolidationRun) if 0 <= now - run.began_at < LATELY_SECONDS)
+    counts = sum((Counter(run.counts) for run in runs), Counter[str]())
+    return learnt_line(counts)
 
 
 def learnt(session: str, page: Page, reader: Reader) -> Learnt:

@@ -4,6 +4,7 @@ from lore.engine.agent_files import notes_of_agents
 from lore.engine.consolidate.backlog import runs, staged
 from lore.engine.context import Context
 from lore.engine.embeddings import Embeddings
+from lore.engine.learnt import learnt_line
 from lore.engine.read import last_change
 from lore.health import Status
 from lore.version import VERSION
@@ -11,6 +12,7 @@ from lore.version import VERSION
 
 def status(context: Context, *, embeddings: Embeddings) -> Status:
     """A few counts; nothing is changed and no model is loaded."""
+    run = next(iter(runs(context.reader)), None)
     report, counts = context.store.report(), context.reader.counts(embeddings.model)
     last = last_change(context.reader)
     return Status(
@@ -26,7 +28,7 @@ def status(context: Context, *, embeddings: Embeddings) -> Status:
         size_bytes=report.size_bytes,
         last_write_at=None if last is None else last.at,
         staged_turns=sum(one.turns for one in staged(context.reader)),
-        last_run=next(iter(runs(context.reader)), None),
+        last_run=None if run is None else {**run, "learnt": learnt_line(run["counts"])},
         warnings=tuple(finding.detail for finding in report.warnings),
         index=report.index,
         agent_notes=notes_of_agents(context.reader),

@@ -13,7 +13,7 @@ from lore.doors.cli.render import BEGIN, note, plain, plural, show_document, sho
 from lore.doors.cli.times import embedding_left, stopwatch, with_age
 from lore.doors.daemon_status import query_status, read_status
 from lore.doors.rpc import Remote
-from lore.engine.learnt import LEARNT_COUNTS, line_of
+from lore.engine.learnt import LEARNT_COUNTS
 from lore.health import Status
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def _consolidation_rows(run: Mapping[str, Any] | None, now: float) -> dict[str, 
         return {"consolidated": "never"}
     return {
         "consolidated": f"{with_age(run['began_at'], now)}, in {stopwatch(run['seconds'])}",
-        "learnt": line_of(run),
+        "learnt": run["learnt"],
         "results": counts_text(run["counts"], routine=False),
         "by rules, because": run.get("fallback", ""),
     }
@@ -126,7 +126,7 @@ def _daemon_text(daemon: Mapping[str, Any]) -> str:
 
 
 def counts_text(counts: Mapping[str, int], routine: bool = True) -> str:
-    """The counters of a consolidation in words, but for those of which `line_of` tells. routine: include
+    """The counters of a consolidation in words, but for those that `learnt_line` has. routine: include
     work that changed nothing."""
     ordered = sorted(counts, key=[*WORDS, *counts].index)
     hidden = LEARNT_COUNTS if routine else LEARNT_COUNTS | ROUTINE

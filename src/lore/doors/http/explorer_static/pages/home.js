@@ -24,9 +24,9 @@ export default function Home() {
   const add = html`<${Button} look="main" icon="plus" onClick=${() => composing.set({})}>Add a memory<//>`;
   if (status.error && !status.value) return html`<${Page} title="Home"><${Failed} error=${status.error} retry=${status.reload} /><//>`;
   if (!status.value) return html`<${Page} title="Home"><${Loading} lines="8" /><//>`;
-  const { counts } = status.value;
+  const { counts, last_run: run } = status.value;
   if (!counts.memories && !counts.forgotten) return html`<${Welcome} />`;
-  return html`<${Page} title="Home" heading=${greeting()} about=${sentenceOf(counts)} actions=${add}>
+  return html`<${Page} title="Home" heading=${greeting()} about=${[sentenceOf(counts), run?.learnt && `Learnt last: ${run.learnt}.`].filter(Boolean).join(" ")} actions=${add}>
     <${Health} status=${status.value} />
     <div class="home-grid">
       <div class="stack"><${Ended} /><${Learnt} /><${Activity} /></div>

@@ -30,14 +30,14 @@ const COUNTS = {
   edges_pruned: ["faded link ended", "faded links ended"],
   fragments_pruned: ["faded memory forgotten", "faded memories forgotten"],
 };
-const ROUTINE = "relevance_updated";
+const ROUTINE = /^(relevance_updated|learnt_\w+|todos_closed|repeats_found)$/;
 
 export const phaseName = (phase) => PHASES[phase]?.[0] ?? plain(phase);
 export const phaseHelp = (phase) => PHASES[phase]?.[1] ?? "";
 
 /** What was done, as a list of words; empty if nothing was changed. */
 export function countsOf(counts) {
-  const names = [...Object.keys(COUNTS), ...Object.keys(counts).filter((name) => !COUNTS[name] && name !== ROUTINE)];
+  const names = [...Object.keys(COUNTS), ...Object.keys(counts).filter((name) => !COUNTS[name] && !ROUTINE.test(name))];
   return names.filter((name) => counts[name]).map((name) => count(counts[name], ...(COUNTS[name] ?? [plain(name).toLowerCase(), plain(name).toLowerCase()])));
 }
 
