@@ -4,6 +4,7 @@ import pytest
 
 from lore import Draft, Invalid, Lore, NotFound
 from lore.clock import Clock
+from lore.engine.accounts import account_id
 from lore.engine.learnt import CLOSED_COUNT, learnt_count, learnt_line
 from lore.store.records import ConsolidationRun
 from tests.engine.test_forget_session import conversation, distilled
@@ -21,7 +22,11 @@ def test_each_turn_has_the_memories_that_came_from_it(lore: Lore) -> None:
     assert [(one.turn.id, [memory.id for memory in one.memories]) for one in found.turns] == [
         (turns[0], [fact]), (turns[1], [fact]), (turns[2], []),
     ]  # fmt: skip
-    assert ([memory.id for memory in found.memories], found.total, found.more) == ([note], 3, False)
+    assert ([memory.id for memory in found.memories], found.total, found.more) == (
+        [account_id(session), note],
+        3,
+        False,
+    )
     assert lore.learnt("ferry") == found
 
 
