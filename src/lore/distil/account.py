@@ -7,7 +7,7 @@ from lore.text import preview
 
 ACCOUNT_CHARACTERS = 1_000
 """The most characters of an account's text."""
-PART_CHARACTERS = {"Asked": 250, "Reported": 620, "Decided": 220, "State": 160, "Open": 180}
+PART_CHARACTERS = {"Asked": 320, "Reported": 620, "Decided": 220, "State": 160, "Open": 180}
 """The most characters of each part, in the order in which an account shows them."""
 REPORTED = "Reported"
 """The part that takes the room which the others leave."""

@@ -96,7 +96,8 @@ class Closing:
     @property
     def _answers(self) -> bool:
         """Whether it answers a question: then what one can do is an answer."""
-        return asks(self.prompt.text[:DISPUTE_CHARACTERS])
+        prompt = self.prompt.text[:DISPUTE_CHARACTERS]
+        return asks(prompt) or bool(pattern("wanting to know").search(prompt))
 
     @property
     def is_report(self) -> bool:

@@ -12,6 +12,7 @@ from lore.distil.cues import IMPERATIVE, asks, orders, statements_of
 from lore.distil.own import own_statements, own_words, unquoted
 from lore.distil.phrases import content_words, pattern
 from lore.distil.sentences import sentences_of
+from lore.distil.titles import ended
 from lore.patterns import regex
 from lore.text import preview
 
@@ -29,7 +30,7 @@ PASTED_CHARACTERS = 1_500
 """A prompt of more characters is a pasted text, of which only the ends are the user's."""
 SHORT_PARAGRAPH = 500
 TITLE_CHARACTERS = 80
-REQUEST_CHARACTERS = 230
+REQUEST_CHARACTERS = 280
 SHORT_PROMPT = 100
 ENOUGH_CHARACTERS = 60
 """A first prompt of fewer characters stands before a more telling one."""
@@ -183,7 +184,7 @@ def asked_in(prompt: str) -> str:
         return ""
     if len(text) > PASTED_CHARACTERS:
         text = _around_pasted(text)
-    sentences = [_LONG_CODE.sub(" ", unquoted(one)) for one in own_statements(text)]
+    sentences = [ended(one) for one in _own(text)]
     whole = " ".join(sentences) if sentences else _short_line(text)
     if len(whole) > REQUEST_CHARACTERS:
         whole = _core(sentences)
@@ -193,6 +194,11 @@ def asked_in(prompt: str) -> str:
 def _short_line(text: str) -> str:
     """A prompt of a few words, which are no sentence but the user's; empty for anything longer."""
     return text if len(text) <= SHORT_PROMPT and "\n" not in text and not _QUOTING.search(text) else ""
+
+
+def _own(text: str) -> list[str]:
+    """The sentences of the user, with short code in them and without quotations."""
+    return [_LONG_CODE.sub(" ", unquoted(one)) for one in own_statements(text)]
 
 
 def _core(sentences: Sequence[str]) -> str:
@@ -255,7 +261,7 @@ def _chosen(prompt: str) -> str:
     """A short sentence by which the user chooses one thing over another; empty without one."""
     if len(prompt) > PASTED_CHARACTERS:
         return ""
-    said = (one for one in own_words(prompt) if not asks(one) and not pattern("hollow").match(one))
+    said = (one for one in _own(prompt) if not asks(one) and not pattern("hollow").match(one))
     found = (one for one in said if (at := pattern("switching").search(one)) and at.start() > 0)
     return next((one for one in found if len(one) <= CHOICE_CHARACTERS), "")
 
