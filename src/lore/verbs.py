@@ -106,6 +106,7 @@ VERBS: dict[str, Verb] = {
     "read_agent_files": Verb("write", remote=False, local=True),
     "staged": Verb("read"),
     "sessions": Verb("read"),
+    "keep_accounts": Verb("write"),
     "retry": Verb("admin", repeatable=False),
     # --- other stores
     "keep_pushed": Verb("write", remote=False, local=True),

@@ -163,7 +163,7 @@ def test_a_conversation_is_read_from_its_first_turn_to_its_last(run: Command) ->
 def test_what_an_agent_of_the_session_did_stands_where_it_happened(run: Command) -> None:
     id = called(run, "/compact focus on tests")["id"]
     account, first, *_, last = run("session", id).stdout.split("\n\n")[1:]
-    assert account == "/compact focus on tests"
+    assert account.startswith("Nothing was asked")
     assert first.splitlines()[0].endswith(", agent aa451357c187ed46f")
     assert last.startswith("summary  ")
 

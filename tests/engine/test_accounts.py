@@ -7,7 +7,8 @@ import pytest
 
 from lore import Filter, Lore, Query
 from lore.clock import Clock
-from lore.engine.accounts import GROWING_SECONDS, account_id, due_accounts
+from lore.distil.account import account_id
+from lore.engine.accounts import GROWING_SECONDS, due_accounts
 from lore.engine.background import Accounting
 from lore.engine.ingest import Ingested, ingest
 from lore.model import ACCOUNT, Memory

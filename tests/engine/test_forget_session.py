@@ -4,7 +4,7 @@ import pytest
 
 from lore import Draft, Filter, Lore, Tie
 from lore.clock import Clock
-from lore.engine.accounts import account_id
+from lore.distil.account import account_id
 from lore.model import DERIVED, DISTILLED, Memory
 from tests.engine.consolidate.helpers import converse
 

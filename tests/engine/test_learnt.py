@@ -4,8 +4,8 @@ import pytest
 
 from lore import Draft, Invalid, Lore, NotFound
 from lore.clock import Clock
-from lore.engine.accounts import account_id
-from lore.engine.learnt import CLOSED_COUNT, learnt_count, learnt_line
+from lore.distil.account import account_id
+from lore.distil.learnings import CLOSED_COUNT, learnt_count, learnt_line
 from lore.store.records import ConsolidationRun
 from tests.engine.test_forget_session import conversation, distilled
 

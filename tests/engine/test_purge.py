@@ -7,7 +7,7 @@ import pytest
 
 from lore import Draft, Filter, Invalid, Lore, NotFound, Tie
 from lore.clock import Clock
-from lore.engine.accounts import account_id
+from lore.distil.account import account_id
 from lore.engine.entity_view import Subject
 from lore.model import Revision
 from lore.store.records import ConsolidationRun, SessionAnswers

@@ -12,13 +12,13 @@ def titles(page: Page) -> list[str]:
 
 def test_a_question_shows_the_passage_and_plain_reasons(explorer: Explorer) -> None:
     page = explorer.open("search")
-    page.get_by_label("What are you looking for?").fill("webhook event id")
+    page.get_by_label("What are you looking for?").fill("webhooks arrive twice")
     first = page.locator(".hit").first
     expect(first).to_contain_text("Webhooks may arrive twice")
     expect(first.locator("mark").first).to_be_visible()
     reasons = page.get_by_role("complementary", name="About the chosen result")
     expect(reasons).to_contain_text("The words match")
-    expect(page).to_have_url(f"{explorer.address}search?q=webhook+event+id")
+    expect(page).to_have_url(f"{explorer.address}search?q=webhooks+arrive+twice")
 
 
 def test_filters_leave_only_what_fits_and_stay_in_the_address(explorer: Explorer) -> None:

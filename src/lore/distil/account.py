@@ -1,8 +1,11 @@
 """Account: what a conversation was about, what came of it and what is open, in a few hundred characters."""
 
+import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
+from lore.model import Memory
 from lore.text import preview
 
 ACCOUNT_CHARACTERS = 1_000
@@ -12,6 +15,19 @@ PART_CHARACTERS = {"Asked": 320, "Reported": 620, "Decided": 220, "State": 160, 
 REPORTED = "Reported"
 """The part that takes the room which the others leave."""
 EXTRACTED = "extract"
+
+
+NAMES = uuid.UUID("2f6f0e57-6d2c-4b7e-9f4b-6a4f4f0d8a31")
+
+
+def account_id(session_id: str) -> str:
+    """The id of the account of a session."""
+    return str(uuid.uuid5(NAMES, session_id))
+
+
+def points_of(memory: Memory, part: str) -> list[Mapping[str, Any]]:
+    """The statements of one part of an account, each with `text` and the ids of its `turns`."""
+    return [one for one in memory.metadata.get(part, ()) if isinstance(one, Mapping)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

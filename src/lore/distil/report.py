@@ -83,7 +83,7 @@ _BARE_COMMAND = regex(
     r"agents|permissions|memory|status|usage|context|export|doctor|hooks|plugin|theme|vim)\b)"
 )
 """A command without words of the user, or one that is for the client."""
-_TODO = regex(r"^\s*(?:[-*]\s*)?\[(?P<mark>[ ~xX-])\]\s*(?P<text>.+?)\s*$", re.MULTILINE)
+_TODO = regex(r"^[ \t]*+(?:[-*][ \t]*+)?\[(?P<mark>[ ~xX-])\][ \t]*+(?P<text>\S[^\n]*+)$", re.MULTILINE)
 _HEADING = regex(r"^\s{0,3}#{1,6}\s+(.{3,120})$", re.MULTILINE)
 
 
@@ -184,8 +184,8 @@ def asked_in(prompt: str) -> str:
         return ""
     if len(text) > PASTED_CHARACTERS:
         text = _around_pasted(text)
-    sentences = [ended(one) for one in _own(text)]
-    whole = " ".join(sentences) if sentences else _short_line(text)
+    sentences = _own(text)
+    whole = " ".join([*map(ended, sentences[:-1]), *sentences[-1:]]) if sentences else _short_line(text)
     if len(whole) > REQUEST_CHARACTERS:
         whole = _core(sentences)
     return whole if any(map(str.isalpha, _MENTION.sub("", whole))) else ""

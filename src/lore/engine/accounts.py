@@ -1,11 +1,10 @@
 """accounts: the turns of a conversation → its account → one memory beside them, rebuilt as it grows."""
 
-import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
-from lore.distil.account import Account, Point
+from lore.distil.account import Account, Point, account_id
 from lore.distil.base import Role, Spoken
 from lore.distil.own import own_heading
 from lore.distil.report import report_of
@@ -23,7 +22,6 @@ TRUST = 0.5
 IMPORTANCE = 0.4
 NOTHING = "Nothing was asked or reported in words of the user or the agent."
 TITLE_CHARACTERS = 80
-NAMES = uuid.UUID("2f6f0e57-6d2c-4b7e-9f4b-6a4f4f0d8a31")
 PARTS = ("request", "done", "decisions", "state", "left")
 """The fields of an account that hold statements; the metadata of its memory keeps them under these names."""
 MODEL = "model"
@@ -35,11 +33,6 @@ AT_ONCE = 20
 GROWING_SECONDS = 30.0
 """A conversation that grows gets no new account before the last one is this old."""
 MOST_COMMITS = 3
-
-
-def account_id(session_id: str) -> str:
-    """The id of the account of a session."""
-    return str(uuid.uuid5(NAMES, session_id))
 
 
 def keep_accounts(sessions: Iterable[str], context: Context, *, growing: bool = False) -> list[str]:
@@ -120,11 +113,6 @@ def account_memory(
         created_at=last,
         updated_at=now,
     )
-
-
-def points_of(memory: Memory, part: str) -> list[Mapping[str, Any]]:
-    """The statements of one part of an account, each with `text` and the ids of its `turns`."""
-    return [one for one in memory.metadata.get(part, ()) if isinstance(one, Mapping)]
 
 
 def spoken_of(turns: Sequence[Memory]) -> list[Spoken]:

@@ -1,10 +1,10 @@
 """status: what is there, where it is, and whether all of it can be found by meaning."""
 
+from lore.distil.learnings import learnt_line
 from lore.engine.agent_files import notes_of_agents
 from lore.engine.consolidate.backlog import runs, staged
 from lore.engine.context import Context
 from lore.engine.embeddings import Embeddings
-from lore.engine.learnt import learnt_line
 from lore.engine.read import last_change
 from lore.health import Status
 from lore.version import VERSION

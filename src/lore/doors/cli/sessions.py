@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from lore import lazy
+from lore.distil.account import account_id, points_of
 from lore.doors.cli.complete import complete_ids, complete_sources
 from lore.doors.cli.connect import open_lore
 from lore.doors.cli.group import Flags, command, limit_option
@@ -27,7 +28,6 @@ from lore.doors.cli.render import (
     wrapped,
 )
 from lore.doors.cli.times import day, minute, minute_after, with_age
-from lore.engine.accounts import account_id, points_of
 from lore.errors import Invalid
 from lore.health import Staged
 from lore.model import ACCOUNT, FULL_LENGTH, LORE_CALL, SESSION, TURN, Filter, Memory

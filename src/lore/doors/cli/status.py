@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lore import lazy
+from lore.distil.learnings import LEARNT_COUNTS
 from lore.doors.cli.connect import endpoint_of, missing_store, open_lore
 from lore.doors.cli.group import Flags, command
 from lore.doors.cli.render import BEGIN, note, plain, plural, show_document, show_rows, size_text, warn
 from lore.doors.cli.times import embedding_left, stopwatch, with_age
 from lore.doors.daemon_status import query_status, read_status
 from lore.doors.rpc import Remote
-from lore.engine.learnt import LEARNT_COUNTS
 from lore.health import Status
 
 if TYPE_CHECKING:

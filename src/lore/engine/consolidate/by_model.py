@@ -4,8 +4,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from lore.distil.account import Account, Point
-from lore.engine.accounts import account_id, account_memory, points_of
+from lore.distil.account import Account, Point, account_id, points_of
+from lore.distil.learnings import CLOSED_COUNT, REPEATED_COUNT, learnt_count
+from lore.engine.accounts import account_memory
 from lore.engine.consolidate.conversation import Conversation
 from lore.engine.consolidate.extract import Extracted, Item, Questions, extract
 from lore.engine.consolidate.plan import Change, Step
@@ -13,7 +14,6 @@ from lore.engine.consolidate.reconcile import GOALS, Verdict, reconcile
 from lore.engine.consolidate.topics import Topics
 from lore.engine.consolidate.trees import RECONCILED, own_fragments
 from lore.engine.consolidate.trust import ASSISTANT_TRUST, copied_from_tools, trust_of
-from lore.engine.learnt import CLOSED_COUNT, REPEATED_COUNT, learnt_count
 from lore.model import Link, Memory
 from lore.store.values import Page
 from lore.text import preview

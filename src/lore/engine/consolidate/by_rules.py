@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from lore.distil.base import Digest, Finding, Topic
+from lore.distil.learnings import learnt_count
 from lore.engine.consolidate.conversation import Conversation
 from lore.engine.consolidate.plan import Step, View
 from lore.engine.consolidate.trees import REFLECTION, children_fingerprint, own_fragments
-from lore.engine.learnt import learnt_count
 from lore.model import OVERVIEW_OF, Link, Memory, Tie
 from lore.ranking.decay import clamp
 from lore.ranking.relate import differ_in_detail
