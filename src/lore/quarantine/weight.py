@@ -9,7 +9,7 @@ from collections.abc import Set
 from functools import lru_cache
 
 from lore.patterns import regex
-from lore.quarantine.addresses import ADDRESS, PLAIN_HOST
+from lore.quarantine.addresses import ADDRESS, PAYEE, PLAIN_HOST, PROGRAM
 from lore.quarantine.classes import words_of
 
 LIMIT = 7
@@ -26,9 +26,15 @@ WEIGHTS = {
     "out": 1,
     "in": 1,
     "sent out": 2,
-    "secret out": 2,
+    "secret out": 3,
     "power": 3,
     "startup": 1,
+    "reader": 1,
+    "weak": 3,
+    "secret open": 3,
+    "overruled": 3,
+    "payee": 4,
+    "script": 1,
     "guard lowered": 5,
     "tests removed": 5,
     "hide": 4,
@@ -45,14 +51,17 @@ _PAIRS = {
     "tests removed": {"lower", "test", "fails"},
     "sent out": {"out", "address"},
     "secret out": {"out", "secret"},
+    "secret open": {"secret", "weak"},
+    "overruled": {"anyway", "user"},
     "blanket": {"unasked", "everything"},
     "hide in report": {"hide", "report"},
     "note outranked": {"note", "above"},
 }
 """Signs that stand in one sentence and mean more together."""
 _NAMES = ("order", "wish", "guard", "lower", "out", "in", "power", "startup", "hide", "unasked", "note", "above",
-          "authority", "secret", "past", "report", "user", "everything", "test", "fails")  # fmt: skip
-_ORDERS = {"order", "imperative", "unasked", "hide", "note outranked"}
+          "authority", "secret", "past", "report", "user", "everything", "test", "fails",
+          "reader", "weak", "anyway")  # fmt: skip
+_ORDERS = {"order", "reader", "imperative", "unasked", "hide", "note outranked"}
 """One of these there must be."""
 _KEEPS = {"hide", "unasked", "wish", "secret", "address", "plain host", "note", "authority"}
 """What counts in a sentence that reports or forbids, too."""
@@ -111,4 +120,4 @@ def _forbids(sentence: str, ordered: bool) -> bool:
     return any(words_of("protect", sentence).match(one) for one in clauses)
 
 
-_PATTERNS = {"address": ADDRESS, "plain host": PLAIN_HOST, "secret": _KEY_FILE}
+_PATTERNS = {"address": ADDRESS, "plain host": PLAIN_HOST, "secret": _KEY_FILE, "payee": PAYEE, "script": PROGRAM}
