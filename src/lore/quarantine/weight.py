@@ -12,7 +12,7 @@ from lore.patterns import regex
 from lore.quarantine.addresses import ADDRESS, PAYEE, PLAIN_HOST, PROGRAM
 from lore.quarantine.classes import words_of
 
-LIMIT = 7
+LIMIT = 6
 """The weight from which a text waits for the user."""
 COMMAND = 5
 """The weight of a command that is dangerous in itself, for two of them at most."""
@@ -30,6 +30,8 @@ WEIGHTS = {
     "power": 3,
     "startup": 1,
     "reader": 1,
+    "private": 3,
+    "asks": -4,
     "weak": 3,
     "secret open": 3,
     "overruled": 3,
@@ -60,19 +62,25 @@ _PAIRS = {
 """Signs that stand in one sentence and mean more together."""
 _NAMES = ("order", "wish", "guard", "lower", "out", "in", "power", "startup", "hide", "unasked", "note", "above",
           "authority", "secret", "past", "report", "user", "everything", "test", "fails",
-          "reader", "weak", "anyway")  # fmt: skip
+          "reader", "weak", "anyway", "private", "asks")  # fmt: skip
 _ORDERS = {"order", "reader", "imperative", "unasked", "hide", "note outranked"}
 """One of these there must be."""
 _KEEPS = {"hide", "unasked", "wish", "secret", "address", "plain host", "note", "authority"}
 """What counts in a sentence that reports or forbids, too."""
 _END = regex(r"(?<=[.!?;])\s+|[。！？；\n]+")
-_CLAUSE = regex(r"[,:;()、，：–—\"`]\s?|\. ?|\b(?:and|then|und|dann|et|puis|y|luego|e|poi|и|затем|en|ve|please|first"
-                r"|also|just|simply|instead|always|immer|toujours|siempre|sempre|всегда) |[先再并请就] ?")  # fmt: skip
-_KEY_FILE = regex(r"\.(?:pem|p12|pfx|jks|keystore|kdbx|key)\b")
+_CLAUSE = regex(
+    r"[,:;()、，：–—\"`]\s?|\. ?|[先再并请就] ?|\b(?:and|then|und|dann|et|puis|y|luego|e|poi|и|затем|en|ve|please"
+    r"|first|also|just|simply|instead|always|immer|toujours|siempre|sempre|всегда) "
+)
+_KEY_FILE = regex(
+    r"\.(?:pem|p12|pfx|jks|keystore|kdbx|key)\b|\w{1,20}(?:passwort|schlüssel|kennwort|passwörter)\b"
+)
 _TEMPLATE = regex(r"\.env\.(?:example|sample|template|dist)\b")
 _FORMS = regex(
     r"\b\w{2,20}-(?:le|la|les|lui|moi|o|a|os|as|lhe)\b|\b\w{2,12}[áéíó]\w{1,6}(?:l[aeo]s?|sel[ao])\b"
-    r"|\b\w{3,20}(?:йте|ите|ьте|ай|яй|уй)\b|\b\w{3,20}(?:cie|aj|uj|ij|yj|malı|meli|ayın|eyin|ınız|iniz)\b"
+    r"|\b\w{3,20}(?:йте|ите|ьте|ай|яй|уй)\b|\b\w{3,20}(?:cie|aj|uj|ij|yj"
+    r"|malı|meli|ayın|eyin|ınız|iniz)\b"
+    r"|[가-힣](?:라|시오|세요)(?=[.!]|$)"
 )
 """Endings of imperatives, some with a pronoun: apague-as, mándala, отправляй, wyłączaj."""
 CACHED = 1_024
@@ -105,7 +113,11 @@ def signs_of(sentence: str) -> Set[str]:
     found |= {pair for pair, parts in _PAIRS.items() if parts <= found}
     if found & {"hide", "unasked"}:
         return found
-    return found & _KEEPS if "past" in found or _forbids(sentence, "imperative" in found) else found
+    return (
+        found & _KEEPS
+        if ("past" in found and not _begins(sentence)) or _forbids(sentence, "imperative" in found)
+        else found
+    )
 
 
 def _is_imperative(sentence: str) -> bool:
@@ -114,10 +126,21 @@ def _is_imperative(sentence: str) -> bool:
     return bool(_FORMS.search(sentence)) or any(verbs.match(one) and one[:6] != "log in" for one in clauses)
 
 
+def _begins(sentence: str) -> bool:
+    """Whether a sentence begins with an imperative."""
+    return bool(words_of("imperative", sentence).match(sentence))
+
+
 def _forbids(sentence: str, ordered: bool) -> bool:
     """Whether a sentence begins with what must not be, or orders nothing else."""
     clauses = [one.lstrip() for one in _CLAUSE.split(sentence)][: 1 if ordered else None]
     return any(words_of("protect", sentence).match(one) for one in clauses)
 
 
-_PATTERNS = {"address": ADDRESS, "plain host": PLAIN_HOST, "secret": _KEY_FILE, "payee": PAYEE, "script": PROGRAM}
+_PATTERNS = {
+    "address": ADDRESS,
+    "plain host": PLAIN_HOST,
+    "secret": _KEY_FILE,
+    "payee": PAYEE,
+    "script": PROGRAM,
+}
