@@ -1,8 +1,7 @@
 """risks: what nobody but the user may ask of an agent, in many languages.
 
-Commands and flags are patterns. Everything else is a set of word classes that meet in one sentence: a verb
-that switches off and a certificate, say, in whatever order the language has. Words that forbid the act before
-it in its clause make it harmless: "never push with --no-verify".
+Commands and flags are patterns; `weight` weighs the words, and how many kinds of commands stand beside them.
+Words that forbid a command before it in its clause make it harmless: "never push with --no-verify".
 """
 
 import re
@@ -125,7 +124,7 @@ _QUOTATION = regex(
     r"\"[^\"\n]{1,200}\"|“[^”\n]{1,200}”|„[^“”\n]{1,200}[“”]|«[^»\n]{1,200}»|「[^」\n]{1,200}」|`[^`\n]{1,200}`"
 )
 CACHED = 1_024
-"""Classes and sentences whose answer is kept: several sets ask for the same."""
+"""Classes and sentences whose answer is kept: forms of one text share most of them."""
 AFTER = 40
 """Characters behind an act in which it may be forbidden."""
 
