@@ -26,7 +26,7 @@ _PIPE = regex(
     rf"|{_SHELL}[^\n]{{0,20}}?(?:<\(|\$\(|`) ?{_FETCH}|\b(?:eval|source|iex|\.) ?[\"']?(?:<?\$?\("
     rf"|`) ?{_FETCH}"
     rf"|\bbase64 (?:-d|--decode|-D)\b[^\n|]{{0,80}}\| ?{_SHELL}|\bxxd -r[^\n|]{{0,40}}\| ?{_SHELL}"
-    rf"|{_FETCH}[^\n]{{1,200}}?(?:&&|;| and then | then )[^\n]{{0,40}}?(?:chmod \+?[\w]+"
+    rf"|{_FETCH}(?:[^\n&;]|&(?!&)){{1,200}}(?:&&|;| and then | then )[^\n]{{0,40}}?(?:chmod \+?[\w]+"
     rf"|{_SHELL} (?:\./|/tmp|\S+\.(?:sh|py|ps1)))"
     rf"|\b(?:exec|eval|system|popen)\([^\n]{{0,120}}?(?:urlopen|requests\.get|fetch\(|{_FETCH})"
     r"|downloadstring\(|\b(?:npx|bunx|pnpm dlx|uvx|deno run|pipx run)[^\n]{0,40}? (?:https?://|git\+)",
