@@ -14,8 +14,8 @@ OWN_HOST = (
 )
 FOREIGN = rf"(?:https?|ftp|git|sparse)(?:\+\w{{1,8}})?://(?:[^\s@/]{{1,40}}@)?(?!{OWN_HOST})[\w\[]"
 ADDRESS = regex(
-    rf"{FOREIGN}|\b[\w.+-]{{1,64}}@[\w-]{{1,60}}\.\w|\b(?!{OWN_HOST})[\w-]{{1,60}}\.(?:com|net|org"
-    rf"|io|dev|co|ru|cn|xyz|site|top|info|app|sh|example|test|invalid)\b"
+    rf"{FOREIGN}|\b[\w.+-]{{1,64}}@[\w-]{{1,60}}\.\w|(?<![\s`'\"]\.)\b(?!{OWN_HOST})[\w-]{{1,60}}\.(?:com|net|org"
+    rf"|io|dev|co|ru|cn|xyz|site|top|info|app|example|test|invalid)\b(?!\.\w)"
     rf"|\b(?!{OWN_HOST}|172\.(?:1[6-9]|2\d|3[01])\.|0\.0\.0\.0)(?:\d{{1,3}}\.){{3}}\d{{1,3}}\b|s3://|ftp://",
     re.IGNORECASE,
 )

@@ -1,19 +1,19 @@
 """risks: what nobody but the user may ask of an agent, in many languages.
 
-Commands and flags are patterns. Everything else is a set of word classes that meet in one sentence: a verb
-that switches off and a certificate, say, in whatever order the language has. Words that forbid the act before
-it in its clause make it harmless: "never push with --no-verify".
+Commands and flags are patterns; `weight` weighs the words, and how many kinds of commands stand beside them.
+Words that forbid a command before it in its clause make it harmless: "never push with --no-verify".
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from lore.patterns import regex
 from lore.quarantine import deeds
-from lore.quarantine.addresses import ADDRESS, FOREIGN, OWN_HOST, PAYEE, PLAIN_HOST, PROGRAM
+from lore.quarantine.addresses import ADDRESS, FOREIGN, OWN_HOST
 from lore.quarantine.classes import lists, words_of
 from lore.quarantine.planted import CONCEAL, OVERRIDE
+from lore.quarantine.weight import LIMIT, WEIGHTS, weight
 
 _SHELL = (
     r"(?:(?:sudo|env|doas) (?:-\w+ )?)?(?:/(?:usr/)?bin/)?(?:(?:ba|z|da|k|fi|c)?sh|python[\d.]*|perl"
@@ -26,7 +26,7 @@ _PIPE = regex(
     rf"|{_SHELL}[^\n]{{0,20}}?(?:<\(|\$\(|`) ?{_FETCH}|\b(?:eval|source|iex|\.) ?[\"']?(?:<?\$?\("
     rf"|`) ?{_FETCH}"
     rf"|\bbase64 (?:-d|--decode|-D)\b[^\n|]{{0,80}}\| ?{_SHELL}|\bxxd -r[^\n|]{{0,40}}\| ?{_SHELL}"
-    rf"|{_FETCH}[^\n]{{1,200}}?(?:&&|;| and then | then )[^\n]{{0,40}}?(?:chmod \+?[\w]+"
+    rf"|{_FETCH}(?:[^\n&;]|&(?!&)){{1,200}}(?:&&|;| and then | then )[^\n]{{0,40}}?(?:chmod \+?[\w]+"
     rf"|{_SHELL} (?:\./|/tmp|\S+\.(?:sh|py|ps1)))"
     rf"|\b(?:exec|eval|system|popen)\([^\n]{{0,120}}?(?:urlopen|requests\.get|fetch\(|{_FETCH})"
     r"|downloadstring\(|\b(?:npx|bunx|pnpm dlx|uvx|deno run|pipx run)[^\n]{0,40}? (?:https?://|git\+)",
@@ -90,12 +90,14 @@ _SENT = regex(
     rf"\b(?:curl|wget|http|invoke-webrequest)\b(?![^\n]{{0,120}}{OWN_HOST})[^\n]{{0,200}}?"
     r"(?: -d| --data\S{0,20}| -F| --form| -T| --upload-file| --post-file)[ =]?['\"]?[^\n]{0,20}?[@$`<]"
     rf"|\| ?(?:nc|ncat|socat)\b|\b(?:dig|nslookup|host|ping)\b[^\n]{{0,20}}\$[({{]"
-    rf"|\bgit push\b[^\n]{{0,30}} {FOREIGN}|\bgit remote (?:add|set-url)\b[^\n]{{0,30}} {FOREIGN}"
+    rf"|\bgit push\b[^\n]{{0,30}} {FOREIGN}|\bgit remote (?:add|set-url)\b[^\n]{{0,30}} (?:{FOREIGN}"
+    rf"|\w{{1,20}}@(?!{OWN_HOST})\w)"
     rf"|\b(?:scp|rsync)\b[^\n]{{0,80}}(?:\.ssh|\.env|\.aws|id_rsa)"
     rf"|{FOREIGN}[^\s]{{0,80}}[?&]\w{{1,20}}=(?:\$|<|\{{)",
     re.IGNORECASE,
 )
 SENT = "data that is sent away"
+ORDER = "an order that only the user may give"
 _COMMANDS = {
     "a download that is run at once": (_PIPE, _PROSE_PIPE),
     "packages from a foreign source": (_REGISTRY,),
@@ -107,63 +109,6 @@ _COMMANDS = {
     CONCEAL: (deeds.MISNAMED, deeds.CLAIMED),
     OVERRIDE: (deeds.OUTRANKED, deeds.FOLLOWED, deeds.DECODED),
 }
-_SENTENCES: dict[str, tuple[tuple[str, ...], ...]] = {
-    "packages from a foreign source": (
-        ("registry", "act", "address"),
-        ("registry", "plain host"),
-        ("not official", "address"),
-        ("act", "plug-in", "address"),
-    ),
-    "verification that is switched off": (
-        ("off", "verification"),
-        ("unchecked", "verification"),
-        ("weaken", "guard"),
-        ("dismiss warning", "warning"),
-    ),
-    "permissions that are skipped": (("unasked", "act"), ("assumed",), ("user", "consented", "everything")),
-    SENT: (
-        ("send", "secret", "address"),
-        ("send", "key file", "address"),
-        ("send", "secret", "outside"),
-        ("send", "data", "address"),
-        ("send", "data", "outside"),
-        ("send", "always", "address"),
-        ("send", "secret", "public"),
-        ("put", "secret", "public"),
-        ("swap", "payee"),
-    ),
-    "a download that is run at once": (("run", "script"),),
-    "a way in that is left open": (
-        ("create", "account", "unseen"),
-        ("create", "gate", "address"),
-        ("create", "role", "address"),
-        ("create", "startup", "address"),
-        ("create", "hole", "production"),
-    ),
-    "tests that are taken away": (("take away", "test", "fails"),),
-    "traces that are removed": (("erase", "trace"),),
-    "a text that spreads": (("spread", "this note", "everywhere"),),
-    "a condition that waits for the user": (
-        ("when", "user", "says", "act"),
-        ("when", "user", "says", "send"),
-    ),
-    OVERRIDE: (("this note", "priority"), ("dismiss", "safety"), ("safety", "void"), ("authority",)),
-    CONCEAL: (
-        ("untold", "report"),
-        ("unwritten", "report"),
-        ("unlisted", "report", "deed"),
-        ("unnoticed",),
-        ("quietly", "act"),
-        ("quietly", "create"),
-        ("quietly", "send"),
-    ),
-}
-_HARMLESS = {
-    "permissions that are skipped": "mild",
-    SENT: "header",
-    "verification that is switched off": "outdated",
-}
-"""A class of words that makes a sentence harmless."""
 _PLANTED: dict[str, tuple[tuple[str, ...], ...]] = {
     OVERRIDE: (("dismiss", "instructions", "previous"),),
     CONCEAL: (
@@ -178,38 +123,30 @@ _CLAUSE = regex(r"[,:;()、，：–—]")
 _QUOTATION = regex(
     r"\"[^\"\n]{1,200}\"|“[^”\n]{1,200}”|„[^“”\n]{1,200}[“”]|«[^»\n]{1,200}»|「[^」\n]{1,200}」|`[^`\n]{1,200}`"
 )
-_KEY_FILE = regex(r"\.(?:pem|p12|pfx|jks|keystore|kdbx|key)\b")
-_CLASSES = {
-    "address": ADDRESS,
-    "plain host": PLAIN_HOST,
-    "script": PROGRAM,
-    "key file": _KEY_FILE,
-    "payee": PAYEE,
-}
-"""Classes that are a pattern."""
 CACHED = 1_024
-"""Classes and sentences whose answer is kept: several sets ask for the same."""
+"""Classes and sentences whose answer is kept: forms of one text share most of them."""
 AFTER = 40
 """Characters behind an act in which it may be forbidden."""
 
 
 def risks(text: str) -> Iterator[str]:
     """What a text asks for that only the user may, each once. text: plain, lower case, single spaces."""
-    for name in {**_COMMANDS, **_SENTENCES}:
-        asked = any(
-            not _is_forbidden(text, found.start(), found.end())
-            for pattern in _COMMANDS.get(name, ())
-            for found in pattern.finditer(text)
-        )
-        if name == SENT and deeds.PRIVATE_FILE.search(text) and ADDRESS.search(text):
-            asked = True
-        if asked or _said(text, _SENTENCES.get(name, ()), _HARMLESS.get(name, "")):
-            yield name
+    commands = [name for name, patterns in _COMMANDS.items() if _commands(text, patterns)]
+    if deeds.PRIVATE_FILE.search(text) and ADDRESS.search(text):
+        commands.append(SENT)
+    if weight(without_talk(text), len(commands)) >= LIMIT:
+        yield from dict.fromkeys(commands or [ORDER])
+
+
+def _commands(text: str, patterns: Iterable["re.Pattern[str]"]) -> bool:
+    """Whether one of the patterns is there and nothing forbids it."""
+    places = (found for pattern in patterns for found in pattern.finditer(text))
+    return any(not _is_forbidden(text, found.start(), found.end()) for found in places)
 
 
 def without_talk(text: str) -> str:
     """The text without the quotations in sentences about attacks, their tests and their filters."""
-    talk = (one for one in _END.split(text) if _class("about", one).search(one))
+    talk = (one for one in _END.split(text) if words_of("about", one).search(one))
     for sentence in talk:
         text = text.replace(sentence, _QUOTATION.sub(" ", sentence))
     return text
@@ -226,36 +163,31 @@ def rules() -> str:
     """All patterns and words."""
     patterns = [one.pattern for several in _COMMANDS.values() for one in several]
     words = sorted(f"{name}:{word}" for name, found in lists().items() for word in found)
-    return "\n".join([*patterns, ADDRESS.pattern, *words, str((_SENTENCES, _PLANTED, _HARMLESS))])
+    return "\n".join([*patterns, ADDRESS.pattern, *words, str((_PLANTED, WEIGHTS, LIMIT))])
 
 
-def _said(text: str, sets: tuple[tuple[str, ...], ...], harmless: str = "") -> bool:
+def _said(text: str, sets: tuple[tuple[str, ...], ...]) -> bool:
     """Whether a sentence has words of all classes of a set, and nothing that forbids it."""
-    return any(_meets(sentence, names, harmless) for sentence in _END.split(text) for names in sets)
+    return any(_meets(sentence, names) for sentence in _END.split(text) for names in sets)
 
 
-def _meets(sentence: str, names: tuple[str, ...], harmless: str) -> bool:
-    if not all(_has(name, sentence) for name in names) or (harmless and _has(harmless, sentence)):
+def _meets(sentence: str, names: tuple[str, ...]) -> bool:
+    if not all(_has(name, sentence) for name in names):
         return False
-    act = _class(names[0], sentence).search(sentence)
+    act = words_of(names[0], sentence).search(sentence)
     return act is not None and not _is_forbidden(sentence, act.start(), act.end())
 
 
 @lru_cache(maxsize=CACHED)
 def _has(name: str, sentence: str) -> bool:
-    return bool(_class(name, sentence).search(sentence))
+    return bool(words_of(name, sentence).search(sentence))
 
 
 def _is_forbidden(text: str, start: int, end: int) -> bool:
     """Whether words that forbid stand before this place in its clause, or right behind it."""
     before = _END.split(_CLAUSE.split(text[max(0, start - 80) : start])[-1])[-1]
-    words = list(_class("forbid", before).finditer(before))
-    if words and not _class("forget", before).match(before[words[-1].end() :].lstrip()):
+    words = list(words_of("forbid", before).finditer(before))
+    if words and not words_of("forget", before).match(before[words[-1].end() :].lstrip()):
         return True
     behind = _END.split(_CLAUSE.split(text[end : end + AFTER])[0])[0]
-    return bool(_class("forbidden", behind).search(behind))
-
-
-def _class(name: str, text: str) -> "re.Pattern[str]":
-    """Finds a word of a class, or what its pattern describes."""
-    return _CLASSES.get(name) or words_of(name, text)
+    return bool(words_of("forbidden", behind).search(behind))
