@@ -26,6 +26,8 @@ PARTS = ("request", "done", "decisions", "state", "left")
 """The fields of an account that hold statements; the metadata of its memory keeps them under these names."""
 MODEL = "model"
 """Who wrote an account that a language model has written."""
+NAMED = "named"
+"""Field of a session: the title that it has from its account."""
 RECENT = 20
 """The latest conversations, of which every look sees whether they have grown."""
 AT_ONCE = 20
@@ -106,7 +108,7 @@ def account_memory(
     )
     return replace(
         blank,
-        title=_title(session, account, turns, before),
+        title=_title(session, account, turns),
         content=account.text or NOTHING,
         project=session.project,
         metadata={**parts, **more, "by": account.by, "turns": len(turns)},
@@ -131,13 +133,16 @@ def spoken_of(turns: Sequence[Memory]) -> list[Spoken]:
 
 
 def _keep(session: Memory, old: Memory | None, context: Context) -> list[str]:
-    """Write one account if it says something else than before; a person's forgetting of it stands."""
+    """Write one account if it says something else than before; a person's forgetting of it stands.
+
+    So does a model's account, until something is said or hidden.
+    """
     if old is not None and old.forgotten_at is not None:
         return []
     every = context.reader.select(Filter(kinds=frozenset({TURN}), under=session.id), EVERY)
     turns = sorted(every, key=lambda turn: (turn.created_at, turn.alias))
     account = report_of([one for one, turn in zip(spoken_of(turns), turns, strict=True) if not _aside(turn)])
-    if old is not None and old.metadata.get("by") == MODEL and _written_by_model(old, len(turns)):
+    if old is not None and old.metadata.get("by") == MODEL and old.metadata.get("turns") == len(turns):
         return []
     if commits := _commits(session, turns):
         account = replace(account, state=(*account.state, Point(text=commits)))
@@ -153,11 +158,6 @@ def _keep(session: Memory, old: Memory | None, context: Context) -> list[str]:
             tie = Tie(source=session.id, target=new.id, kind="hierarchical")
             writer.put_links([new_link(tie, context.cause.verb, context.now)])
     return [new.id]
-
-
-def _written_by_model(old: Memory, turns: int) -> bool:
-    """Whether a model's account still holds: nothing was said since."""
-    return int(old.metadata.get("turns", 0)) >= turns
 
 
 def _aside(turn: Memory) -> bool:
@@ -179,17 +179,18 @@ def _commits(session: Memory, turns: Sequence[Memory]) -> str:
     return f"{count}{shown}" if subjects else ""
 
 
-def _title(session: Memory, account: Account, turns: Sequence[Memory], before: Memory | None) -> str:
+def _title(session: Memory, account: Account, turns: Sequence[Memory]) -> str:
     """The client's title of a session; what was asked, where the title is only the beginning of a turn."""
     first = next((turn for turn in turns if turn.type == "user"), turns[0] if turns else session)
     beginnings = (preview(text, TITLE_CHARACTERS) for text in (first.content, own_heading(first.content)))
-    derived = session.title in (*beginnings, before.title if before else "")
+    derived = session.title in (*beginnings, session.metadata.get(NAMED))
     return account.title if account.title and (derived or session.title.startswith("/")) else session.title
 
 
 def _named(session: Memory, title: str, now: float) -> Memory:
     """The session under the title of its account."""
-    return replace(session, title=title, content=title, updated_at=now)
+    metadata = {**session.metadata, NAMED: title}
+    return replace(session, title=title, content=title, metadata=metadata, updated_at=now)
 
 
 def _plain(points: Sequence[Point], turns: Sequence[Memory]) -> list[dict[str, Any]]:
