@@ -13,7 +13,7 @@ from lore.errors import LoreError
 from lore.model import Revision
 from lore.store import FileStore
 from lore.store.sqlite import backups
-from tests.doors.test_sync_losses import EVERYTHING, Machine, erase, machine, port_of, serving_at
+from tests.doors.test_sync_losses import EVERYTHING, Machine, erase, let_in, machine, port_of, serving_at
 
 STEPS = 12
 AHEAD_DAYS = 3
@@ -44,6 +44,8 @@ def _trial(folder: Path, address: CuttingProxy, chance: random.Random) -> Counte
     clock, truth, port = Clock(), Truth(), port_of(address)
     counts: Counter[str] = Counter()
     with machine(folder, "one", clock) as one, machine(folder, "two", clock) as two:
+        with machine(folder, "server", clock) as server:
+            let_in(server, one, two)
         for part in range(2):  # the server lives twice; the second time from its copy
             with serving_at(address, folder, clock) as server:
                 copied_at = chance.randrange(STEPS)

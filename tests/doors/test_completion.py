@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from lore.distil.account import account_id
 from lore.engine.consolidate.phases import PHASES
 from lore.ranking.policy import POLICIES
 from lore.transcripts.sources import SOURCES
@@ -74,7 +75,8 @@ def test_sessions_are_offered_where_a_session_is_wanted(run: Command, tmp_path: 
     note = run.keep("matcha")
     [session] = run.document("sessions")["sessions"]
     assert completed(run, "session", "") == [session["id"][-8:]]
-    assert completed(run, "read", "") == [note[-8:], session["id"][-8:]]
+    account = account_id(session["id"])
+    assert completed(run, "read", "") == [id[-8:] for id in (note, account, session["id"])]
 
 
 def test_ids_of_another_namespace_are_not_offered(run: Command) -> None:

@@ -113,13 +113,13 @@ def test_a_dry_run_waits_for_whoever_embeds_and_writes_nothing(run: Command) -> 
         shown = b""
         while b"embed elsewhere" not in shown:
             shown += os.read(ours, 4096)
-        assert b"0 of 8" in shown
         while embed_batch(store=lore.store, embeddings=lore.embeddings):
             pass
         before = watching.pragma("data_version")
         assert read_to_the_end(ours)
         assert process.wait(SECONDS) == 0
         assert watching.pragma("data_version") == before
+    assert b"0 of 10" in shown
     watching.close()
     lore.close()
 
@@ -143,8 +143,8 @@ def test_with_a_daemon_that_embeds_and_without_one_the_command_does(
 def test_progress_is_a_plain_line_without_a_terminal(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lore.doors.cli.progress.LINE_SECONDS", 0.0)
     result = run("consolidate", "--dry-run", "--json")
-    assert result.stderr.startswith("embed: 0 of 8\nembed: 8 of 8\ndigest: 0 of 2\n")
-    assert json.loads(result.stdout)["embedding"]["done"] == 8
+    assert result.stderr.startswith("embed: 0 of 10\nembed: 10 of 10\ndigest: 0 of 2\n")
+    assert json.loads(result.stdout)["embedding"]["done"] == 10
 
 
 def test_the_time_of_a_run_is_that_of_whoever_waited_for_it() -> None:

@@ -240,6 +240,13 @@ def test_a_changed_title_renames_the_session(lore: Lore, client: Client) -> None
     client.call("a", "About the ferry")
     read(lore, client.path)
     assert "About the ferry" in [session.title for session in kept(lore, "session")]
+    client.now += 1
+    client.change("one", "Ask about the tug")
+    read(lore, client.path)
+    client.now += 1
+    client.say("two", "Write the timetable of the ferry", "a")
+    read(lore, client.path)
+    assert "About the ferry" in [session.title for session in kept(lore, "session")]
 
 
 def test_composers_without_a_time_are_read_when_they_changed(lore: Lore, cursor: Cursor) -> None:

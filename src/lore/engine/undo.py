@@ -11,7 +11,7 @@ from lore.engine.file_paths import FILE, refuse_taken
 from lore.engine.link import end_link
 from lore.errors import Invalid, NotFound
 from lore.inspection import Undone
-from lore.model import Entry, Link, Memory
+from lore.model import ACCOUNT, Entry, Link, Memory
 from lore.store import Reader, Writer
 from lore.store.columns import columns_of, link_columns_of, with_columns
 from lore.store.values import EVERY, JournalFilter, Page, SuggestionFilter, parents_of
@@ -20,8 +20,11 @@ from lore.text import label_of, preview
 VERB, REVIEW = "undo", "review"
 DERIVED_FIELDS = frozenset({"updated_at"})
 """Fields that follow from other changes; nobody decides about them."""
-ENTITY_FIELDS = DERIVED_FIELDS | {"context"}
-"""The same for entities: their context is made of their observations."""
+FIELDS_BY_KIND = {
+    ENTITY: DERIVED_FIELDS | {"context"},
+    ACCOUNT: DERIVED_FIELDS | {"title", "content", "project", "metadata", "created_at"},
+}
+"""The same for entities, whose context is made of their observations, and accounts, made of turns."""
 
 
 @dataclass(slots=True)
@@ -95,12 +98,12 @@ def _planned(
         if id not in memories and id not in links:
             raise Invalid(f"{id} was erased for good; a change of it cannot be undone")
         if id in memories:
-            present = _decided(columns_of(memories[id]), memories[id].kind == ENTITY)
+            present = _decided(columns_of(memories[id]), memories[id].kind)
         else:
             present = _decided(link_columns_of(links[id]))
         _refuse_changed(id, one, present, reader)
     _refuse_built_on([id for id in ids["memory"] if past[id].before is None], past.keys(), reader)
-    rewritten = _rewritten_entities(entries, reader)
+    rewritten = _rewritten_entities(entries, reader) | _rewritten_accounts(past, memories, reader)
     planned_memories = {
         id: _earlier_memory(memory, past[id], now, id in rewritten) for id, memory in memories.items()
     }
@@ -166,13 +169,13 @@ def _refuse_built_on(new: Sequence[str], batch: Iterable[str], reader: Reader) -
 def _earlier_memory(memory: Memory, past: Past, now: float, rewritten: bool) -> Memory | None:
     """The memory as it was before, changed now; forgotten, if it was new. None: it is so already.
 
-    rewritten: it is an entity with a later text, which stays.
+    rewritten: it is an entity or account with a later text, which stays.
     """
     if past.before is None:
         if memory.forgotten_at is not None:
             return None
         return replace(memory, forgotten_at=now, forgotten_reason="undone", updated_at=now)
-    earlier = with_columns(memory, _decided(past.before, rewritten))
+    earlier = with_columns(memory, _decided(past.before, memory.kind if rewritten else ""))
     return None if earlier == memory else replace(earlier, updated_at=now)
 
 
@@ -186,8 +189,8 @@ def _earlier_link(link: Link, past: Past, now: float) -> Link | None:
     return None if earlier == link else replace(earlier, updated_at=now)
 
 
-def _decided(fields: Mapping[str, Any], of_entity: bool = False) -> dict[str, Any]:
-    derived = ENTITY_FIELDS if of_entity else DERIVED_FIELDS
+def _decided(fields: Mapping[str, Any], kind: str = "") -> dict[str, Any]:
+    derived = FIELDS_BY_KIND.get(kind, DERIVED_FIELDS)
     return {name: value for name, value in fields.items() if name not in derived}
 
 
@@ -205,6 +208,13 @@ def _rewritten_entities(entries: Sequence[Entry], reader: Reader) -> set[str]:
             if then.get("context", memory.context) != memory.context:
                 rewritten.add(id)
     return rewritten
+
+
+def _rewritten_accounts(past: Mapping[str, Past], memories: Mapping[str, Memory], reader: Reader) -> set[str]:
+    """The accounts among these memories that were written again since; their conversation went on."""
+    accounts = (id for id, memory in memories.items() if memory.kind == ACCOUNT)
+    texts = FIELDS_BY_KIND[ACCOUNT] - DERIVED_FIELDS
+    return {id for id in accounts if texts & _values_then(id, past[id].last, reader)[0].keys()}
 
 
 def _needs_its_path(new: Memory, old: Memory) -> bool:

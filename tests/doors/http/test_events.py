@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 
 from lore.config import load
@@ -82,8 +83,9 @@ def test_a_page_hears_nothing_of_what_it_may_not_see(tmp_path: Path) -> None:
 
 def test_the_stream_ends_when_the_server_stops_and_needs_a_session_in_a_browser(tmp_path: Path) -> None:
     with serving(tmp_path) as server:
-        refused = server.client.get("/api/v1/events", headers={"Sec-Fetch-Site": "same-origin"})
-        assert refused.status_code == 401
+        url, page = f"http://127.0.0.1:{server.port}/api/v1/events", {"Sec-Fetch-Site": "same-origin"}
+        with httpx2.stream("GET", url, headers=page, timeout=SECONDS) as refused:
+            assert refused.status_code == 401
         assert server.client.head("/api/v1/events").status_code == 200
         with listening(server) as events:
             server.served.stopping.set()

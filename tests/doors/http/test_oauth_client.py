@@ -57,7 +57,7 @@ def test_a_client_without_a_token_gets_one_from_the_issuer_and_writes(tmp_path: 
     with running_issuer() as issuer:
         port = free_port()
         address = f"http://127.0.0.1:{port}"
-        options = ("--require-token", "--oauth-issuer", issuer.address, "--oauth-audience", address)
+        options = ("--oauth-issuer", issuer.address, "--oauth-audience", address)
         with running(tmp_path, "--port", str(port), *options):
             anyio.run(remember, address, issuer.address)
     lines = audit(tmp_path)

@@ -12,7 +12,7 @@ import pytest
 
 from bench.postgres import remember, replica
 from lore.embed.hashing import HashEmbedder
-from lore.model import SESSION, SHARED, TURN, Cause, Memory
+from lore.model import ACCOUNT, SESSION, SHARED, TURN, Cause, Memory
 from lore.store import SharedStore, open_store
 from tests.doors.command import Command
 from tests.doors.resident import SECONDS
@@ -36,6 +36,7 @@ def test_two_servers_keep_a_batch_once_find_each_others_writes_and_survive_a_kil
             stack.enter_context(replica(tmp_path / name, postgres, LORE_UPKEEP="false"))
             for name in ("one", "other")
         )
+        other.headers["Authorization"] = one.headers["Authorization"]  # one caller, through both
         store = open_store(postgres)
         stack.callback(store.close)
         with ThreadPoolExecutor(6) as pool:
@@ -44,13 +45,13 @@ def test_two_servers_keep_a_batch_once_find_each_others_writes_and_survive_a_kil
             answers = [each.result().json() for each in pushes]
         assert {len(answer["acknowledged"]) for answer in answers} == {30}
         kinds = store.reader(SHARED).counts().kinds
-        assert (kinds[TURN], kinds[SESSION]) == (30, 3)
+        assert (kinds[TURN], kinds[SESSION], kinds[ACCOUNT]) == (30, 3, 3)
         for number in range(3):
             kept = remember(one, f"Ferry {number} leaves at dawn")
             assert kept in search(other, f"ferry {number} dawn")
             answered = remember(other, f"Tug {number} waits for the tide")
             assert answered in search(one, f"tug {number} tide")
-        assert store.unembedded(HashEmbedder().model, 0).total == 39, "no worker runs"
+        assert store.unembedded(HashEmbedder().model, 0).total == 42, "no worker runs"
         with ThreadPoolExecutor(4) as pool:
             work = [pool.submit(remember, one, f"Barge {number} carries sand") for number in range(40)]
             acknowledged = [work[0].result()]

@@ -9,6 +9,7 @@ from lore import Filter, Lore, Query
 from lore.clock import Clock
 from lore.engine.consolidate.backlog import ATTEMPTS
 from lore.llm.base import Nonsense, OverBudget, Unreachable
+from lore.model import ACCOUNT
 from lore.settings import ConsolidationSettings
 from tests.engine.consolidate.helpers import (
     FitEmbedder,
@@ -70,7 +71,8 @@ def test_after_a_run_search_lists_each_statement_once_with_its_source_turn(lore:
     run_phases(lore)
     lore.embed_pending()
     answer = lore.search(Query(text="Which storage box do we use for backups?"))
-    [stating] = [hit for hit in answer.hits if "Hetzner storage box" in hit.memory.content]
+    stating, other = (hit for hit in answer.hits if "Hetzner storage box" in hit.memory.content)
+    assert other.memory.kind == ACCOUNT, "the account of the conversation quotes it, behind the statement"
     assert stating.memory.id == answer.hits[0].memory.id
     assert (stating.memory.content, stating.memory.source_type) == (BACKUPS[2], "distilled")
     [turn] = stating.sources

@@ -108,7 +108,7 @@ def test_a_prompt_has_the_speakers_dates_title_and_folder_of_the_conversation(
     [prompt] = model.prompts
     about, topics, *turns = prompt.text.split("\n\n<conversation-")[1].splitlines()[1:7]
     assert about == (
-        "| conversation: Where does the ferry leave? I forgot.; project: ferry; folder: /gone/ferry;"
+        "| conversation: Where does the ferry leave?; project: ferry; folder: /gone/ferry;"
         " branch: harbour-works"
     )
     assert topics == "| existing topics: The harbour"
@@ -171,10 +171,12 @@ def test_an_unusable_answer_stores_nothing_and_counts_as_an_attempt(
     lore: Lore, record_session: RecordSession, answer: Any
 ) -> None:
     session = record_session("The pilot boards at ten.", "Noted.")
+    before = accounts(lore)
     model = scripted(session=answer)
     report = run_phases(with_model(lore, model), DIGEST)
     assert len(model.prompts) == 2
-    assert fragments(lore) == accounts(lore) == []
+    assert fragments(lore) == []
+    assert accounts(lore) == before
     assert "answered twice what cannot be used" in report.remarks[0]
     assert [(one.session.id, one.turns, one.attempts) for one in lore.staged()] == [(session.id, 2, 1)]
     assert is_consistent(lore)
@@ -209,7 +211,7 @@ def test_an_account_of_a_model_keeps_what_lore_saw_itself(lore: Lore, record_ses
     assert account.id == extracted.id
     assert account.content.splitlines() == [
         "Asked: Make all tests pass",
-        "Done: Fixed the clock",
+        "Reported: Fixed the clock",
         "Decided: Keep UTC.",
         "State: 4 tests passed",
         "Open: Docs",
@@ -267,7 +269,7 @@ def test_a_conversation_that_goes_on_is_read_from_there_with_what_was_written_be
     run_phases(with_model(lore, second), DIGEST)
     [prompt] = prompts_of(second, "session")
     shown = prompt.text.split("\n\n<conversation-")[1].splitlines()[1:]
-    assert "| Done: Noted the pilot" in shown
+    assert "| Reported: Noted the pilot" in shown
     assert "| - The pilot boards at ten." in shown
     assert [line for line in shown if line.startswith("[")] == [
         "[3] user, 2025-12-31: And the tide?",

@@ -194,11 +194,12 @@ def test_a_conversation_waits_for_the_second_answer_and_keeps_the_first(
 ) -> None:
     store_statement(lore, OLD)
     session = record_session("It leaves at one.", "I see.")
+    before = accounts(lore)
     failing = scripted(session=extraction(item(NEW)), verdicts=Refused("not now"))
     report = run_phases(with_model(lore, failing), DIGEST)
     assert "not now" in report.remarks[0]
     assert statements(lore) == []
-    assert accounts(lore) == []
+    assert accounts(lore) == before
     assert [(one.session.id, one.attempts) for one in lore.staged()] == [(session.id, 1)]
     clock.sleep(hours=1)
     again = answering(verdict=verdicts())
@@ -212,18 +213,63 @@ def test_a_digest_of_a_conversation_can_be_undone(lore: Lore, record_session: Re
     old = store_statement(lore, OLD)
     todo = store_statement(lore, "Write the timetable", type="todo")
     record_session("It leaves at one. Write it down.", "Done.")
+    [account] = accounts(lore)
     judged = verdicts((3, "updates", 1), (4, "closes", 2))
     model = answering(item(NEW), verdict=judged, done=["Wrote the timetable"])
     run_phases(with_model(lore, model))
     assert memory_of(lore, old.id).superseded_by
     [kept] = [memory for memory in fragments(lore) if not memory.title]
     [entry] = [entry for entry in lore.history(kept.id) if entry.before is None]
+    assert memory_of(lore, account.id).content.endswith("Reported: Wrote the timetable")
     lore.undo(entry.batch)
-    assert fragments(lore) == accounts(lore) == []
+    assert fragments(lore) == []
+    restored = memory_of(lore, account.id)
+    assert (restored.title, restored.content, restored.metadata) == (
+        account.title,
+        account.content,
+        account.metadata,
+    )
     assert memory_of(lore, old.id).superseded_by is None
     assert memory_of(lore, todo.id).status == ""
     assert lore.staged() == [], "what was undone is not digested again"
     assert is_consistent(lore)
+
+
+def test_a_digest_is_undone_after_the_conversation_went_on(
+    lore: Lore, record_session: RecordSession, clock: Clock
+) -> None:
+    said = ["It leaves at one.", "I see."]
+    record_session(*said)
+    run_phases(with_model(lore, scripted(session=extraction(item(NEW)))), DIGEST)
+    [kept] = [memory for memory in fragments(lore) if not memory.title]
+    [entry] = [entry for entry in lore.history(kept.id) if entry.before is None]
+    clock.sleep(hours=1)
+    record_session(*said, "Cancel the trip to the island.", more=True)
+    [account] = accounts(lore)
+    assert "Cancel the trip" in account.content
+    lore.undo(entry.batch)
+    assert fragments(lore) == []
+    assert accounts(lore) == [account], "it tells of turns that came later"
+
+
+def test_what_a_model_wrote_of_a_forgotten_turn_is_shown_to_nobody(
+    lore: Lore, record_session: RecordSession, clock: Clock
+) -> None:
+    said = ["Write the timetable of the ferry.", "The vault is open."]
+    record_session(*said)
+    run_phases(with_model(lore, scripted(session=extraction(done=["Opened the vault"]))), DIGEST)
+    [account] = accounts(lore)
+    assert "vault" in account.content
+    [vault] = [one for one in lore.select(Filter(kinds=frozenset({"turn"})), 9) if one.content == said[1]]
+    lore.forget([vault.id])
+    assert "vault" not in accounts(lore)[0].content
+    clock.sleep(hours=1)
+    record_session(*said, "Cancel the trip to the island.", more=True)
+    model = scripted()
+    run_phases(with_model(lore, model), DIGEST)
+    [prompt] = prompts_of(model, "session")
+    assert "Cancel the trip" in prompt.text
+    assert "vault" not in prompt.text
 
 
 def test_what_rules_digested_while_the_service_was_down_the_model_digests_again(

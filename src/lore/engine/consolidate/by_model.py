@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from lore.distil.account import Account, Point, account_id, points_of
 from lore.distil.learnings import CLOSED_COUNT, REPEATED_COUNT, learnt_count
-from lore.engine.accounts import account_memory
+from lore.engine.accounts import MODEL, account_memory
 from lore.engine.consolidate.conversation import Conversation
 from lore.engine.consolidate.extract import Extracted, Item, Questions, extract
 from lore.engine.consolidate.plan import Change, Step
@@ -14,13 +14,14 @@ from lore.engine.consolidate.reconcile import GOALS, Verdict, reconcile
 from lore.engine.consolidate.topics import Topics
 from lore.engine.consolidate.trees import RECONCILED, own_fragments
 from lore.engine.consolidate.trust import ASSISTANT_TRUST, copied_from_tools, trust_of
+from lore.engine.undo import VERB as UNDO
 from lore.model import Link, Memory
-from lore.store.values import Page
+from lore.store import Reader
+from lore.store.columns import with_columns
+from lore.store.values import EVERY, JournalFilter, Page
 from lore.text import preview
 from lore.vectors import Vector
 
-MODEL = "model"
-"""Who wrote an account."""
 IMPORTANCE: Mapping[str, float] = {
     "rule": 0.9,
     "decision": 0.8,
@@ -86,7 +87,23 @@ def _written_before(conversation: Conversation, account: Memory | None) -> list[
     where = own_fragments(conversation.view, sessions=frozenset({conversation.session.session}))
     found = conversation.view.reader.select(where, Page(limit=WRITTEN_BEFORE))
     items = [f"- {one.content}" for one in found if RECONCILED in one.metadata]
-    return [*(account.content.splitlines() if account else []), *items]
+    written = _as_a_model_wrote_it(account, conversation.view.reader) if account else None
+    return [*(written.content.splitlines() if written else []), *items]
+
+
+def _as_a_model_wrote_it(account: Memory, reader: Reader) -> Memory:
+    """The account as a language model wrote it last, before Lore wrote it again for the turns that followed.
+
+    As it stands, if no model wrote it, if that was undone, or if turns that it is about were hidden since.
+    """
+    earlier = account
+    for entry in reader.journal(JournalFilter(id=account.id), EVERY):
+        if earlier.metadata.get("by") == MODEL or entry.before is None or entry.cause.verb == UNDO:
+            break
+        later, earlier = earlier, with_columns(earlier, dict(entry.before))
+        if earlier.metadata.get("turns", 0) > later.metadata.get("turns", 0):
+            return account
+    return earlier if earlier.metadata.get("by") == MODEL else account
 
 
 def _account_step(conversation: Conversation, extracted: Extracted, before: Memory | None) -> Step:
