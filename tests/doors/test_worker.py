@@ -22,7 +22,8 @@ from tests.doors.command import Command
 from tests.doors.resident import SECONDS, until
 
 SESSIONS, TURNS = 16, 9
-MEMORIES = SESSIONS * (TURNS + 1)
+MEMORIES = SESSIONS * (TURNS + 2)
+"""The turns, and of each conversation its session and its account."""
 NAMES = "heron otter badger walrus falcon marten puffin ferret lizard salmon".split()
 
 
