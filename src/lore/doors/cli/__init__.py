@@ -40,7 +40,7 @@ COMMANDS = {  # name -> module:attribute in this package, and the help line
     "staged": ("sessions:staged", "Show which conversations still wait to be digested."),
     "consolidate": ("consolidate:consolidate", "Digest conversations and tidy up memories."),
     "sync": ("sync:sync", "Push the conversations of this machine to a server."),
-    "setup": ("install:setup", "Install Lore in every client found here, and ask for a language model."),
+    "setup": ("install:setup", "Install Lore in all clients, and ask for a language model."),
     "install": ("install:install", "Install Lore in clients, or list them."),
     "uninstall": ("install:uninstall", "Remove Lore from the settings of clients."),
     "daemon": ("daemon:daemon", "Start, stop and inspect the background process."),

@@ -134,7 +134,7 @@ def uninstall(flags: Flags, /, *, clients: Sequence[str], project: bool, **optio
 )
 @writing_options
 def setup(flags: Flags, /, *, model: str | None, **options: Any) -> int:
-    """Install Lore in every client found here, and ask for a language model.
+    """Install Lore in all clients, and ask for a language model.
 
     --dry-run shows each line that would change. A language model is used only after you said yes on a
     terminal, or with --model.

@@ -71,7 +71,7 @@ function Rows({ rows, turns, params, more }) {
 function Row({ session, passage, turns, words, account }) {
   const to = href("sessions", session.id, passage ? { turn: passage.id } : {});
   const label = labelOf(session);
-  const said = passage ? passageOf(passage.content, words, 220) : gistOf(account);
+  const said = passage ? passageOf(passage.content, words, 220) : words ? "" : gistOf(account);
   return html`<a class="memory-row" href=${to}>
     <${Icon} name="chat" size="16" />
     <span class="grow stack tight session-row">
