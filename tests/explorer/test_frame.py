@@ -1,6 +1,6 @@
 """The frame of the explorer: navigation, palette, shortcuts, themes, the sign-in page."""
 
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.doors.http.serving import Server
 from tests.explorer.explorer import Explorer
@@ -15,23 +15,30 @@ def test_a_shortcut_goes_to_a_page_and_the_browser_goes_back(explorer: Explorer)
     expect(page).to_have_title("Home · Lore")
 
 
+def open_palette(page: Page) -> None:
+    """Open it, and wait until it takes what is typed."""
+    page.keyboard.press("Control+k")
+    expect(page.get_by_role("combobox")).to_be_focused()
+
+
 def test_the_palette_finds_pages_and_memories_by_keyboard(explorer: Explorer) -> None:
     page = explorer.open()
-    page.keyboard.press("Control+k")
+    open_palette(page)
     page.keyboard.type("webhooks arrive twice")
     option = page.get_by_role("option", name="Webhooks may arrive twice")
     expect(option).to_be_visible()
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", level=1)).to_have_text("Webhooks may arrive twice")
-    page.keyboard.press("Control+k")
+    open_palette(page)
     page.keyboard.type("timel")
+    expect(page.get_by_role("option").first).to_contain_text("Timeline")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", level=1)).to_have_text("Timeline")
 
 
 def test_the_palette_keeps_a_new_memory_that_undo_forgets(explorer: Explorer) -> None:
     page = explorer.open()
-    page.keyboard.press("Control+k")
+    open_palette(page)
     page.keyboard.type("The printer in Porto jams on Mondays")
     page.get_by_role("option", name="Remember “The printer").click()
     page.get_by_role("button", name="Remember").click()
