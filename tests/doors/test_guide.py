@@ -25,7 +25,7 @@ def test_the_guide_tells_where_the_data_is(lore: Lore) -> None:
 def test_the_command_of_the_guide_can_be_run(lore: Lore) -> None:
     call = setup_command(guide(lore.status()))
     done = subprocess.run([*call, "--help"], capture_output=True, text=True, check=True, timeout=60)
-    assert "every client" in done.stdout
+    assert "all clients" in done.stdout
 
 
 @pytest.mark.parametrize(

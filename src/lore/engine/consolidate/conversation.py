@@ -1,12 +1,13 @@
 """Conversation: a session with its turns as a digest reads it, and the memories and links made of them."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, cast
+from typing import Any
 
 from lore.citations import files_in
-from lore.distil.base import Role, Spoken
+from lore.distil.base import Spoken
+from lore.engine.accounts import spoken_of
 from lore.engine.cite import with_citations
 from lore.engine.consolidate.plan import View
 from lore.engine.consolidate.trees import FRAGMENT
@@ -44,16 +45,8 @@ class Conversation:
         """The new turns as digesters read them, with the numbers that they have in the conversation."""
         vectors = self.view.reader.vectors(self.view.embeddings.model, [turn.id for turn in self.new])
         return [
-            Spoken(
-                number=number,
-                role=cast(Role, turn.type),
-                text=turn.content,
-                at=turn.created_at,
-                tool=turn.metadata.get("tool", ""),
-                failed=bool(turn.metadata.get("failed")),
-                vector=vectors.get(turn.id),
-            )
-            for number, turn in enumerate(self.turns, 1)
+            replace(one, vector=vectors.get(turn.id))
+            for one, turn in zip(spoken_of(self.turns), self.turns, strict=True)
             if turn.alias > self.until
         ]
 
