@@ -7,7 +7,15 @@ from typing import NamedTuple
 
 from lore.distil.account import EXTRACTED, Account, Point
 from lore.distil.base import Spoken
-from lore.distil.closing import Closing, closings_of, foreign_words, is_new, is_prompt, sections_of
+from lore.distil.closing import (
+    Closing,
+    closings_of,
+    foreign_words,
+    is_new,
+    is_prompt,
+    plain_words,
+    sections_of,
+)
 from lore.distil.cues import IMPERATIVE, asks, orders, statements_of
 from lore.distil.own import own_statements, own_words, unquoted
 from lore.distil.phrases import content_words, pattern
@@ -84,7 +92,6 @@ _BARE_COMMAND = regex(
 )
 """A command without words of the user, or one that is for the client."""
 _TODO = regex(r"^[ \t]*+(?:[-*][ \t]*+)?\[(?P<mark>[ ~xX-])\][ \t]*+(?P<text>\S[^\n]*+)$", re.MULTILINE)
-_HEADING = regex(r"^\s{0,3}#{1,6}\s+(.{3,120})$", re.MULTILINE)
 
 
 def report_of(spoken: Sequence[Spoken]) -> Account:
@@ -92,12 +99,13 @@ def report_of(spoken: Sequence[Spoken]) -> Account:
     request = _request(spoken)
     closings = closings_of(spoken, " ".join(one.text for one in request))
     recap = next((turn for turn in reversed(spoken) if turn.role == "summary" and turn.tool == RECAP), None)
-    done = list(_done(closings, foreign_words(spoken)))
+    foreign = foreign_words(spoken)
+    done = list(_done(closings, foreign))
     request += _later(request, closings, done)
     left = list(_left(spoken, closings))
     by = EXTRACTED
     if summary := next((turn for turn in reversed(spoken) if turn.role == "summary" and not turn.tool), None):
-        by, written = SUMMARY, of_summary(summary)
+        by, written = SUMMARY, of_summary(summary, foreign)
         later = [one for one in done if one.turns[0] > summary.number]
         request, done = written.request or request, [*later, *written.done] or done
         left = left or ([] if later else written.left)
@@ -124,16 +132,19 @@ class Written(NamedTuple):
     left: list[Point]
 
 
-def of_summary(turn: Spoken) -> Written:
-    """The parts of a client's summary: what was wanted, what was being done last, what is pending."""
+def of_summary(turn: Spoken, foreign: str) -> Written:
+    """The parts of a client's summary: what was wanted, what was being done last, what is pending.
+
+    foreign: see `Closing.summary`.
+    """
     sections = sections_of(_NUMBERED.sub(r"## \1", turn.text))
 
     def points(name: str, most: int) -> list[Point]:
         found = [
             one for part in sections if pattern(name).match(part.heading) for one in sentences_of(part.text)
         ]
-        told = [one for one in found if not pattern("hollow").match(one)]
-        return [Point(text=preview(one, REQUEST_CHARACTERS), turns=(turn.number,)) for one in told[:most]]
+        own = [one for one in found if not pattern("hollow").match(one) and plain_words(one) not in foreign]
+        return [_point(one, turn) for one in own[:most]]
 
     return Written(points("wanted", 1), points("working", 2), points("remaining", MOST_LEFT))
 
